@@ -1,0 +1,104 @@
+"""`GpuSpec`: one GPU on paper, the only place where a model reads hardware numbers.
+
+Every field carries its unit in its name. A learner can define a GPU of their own by
+calling `GpuSpec(...)` or `dataclasses.replace(preset, ...)`. Presets and their sources
+stand in `catalog.py`.
+
+Source: NVIDIA data sheets and the CUDA C++ Programming Guide, "Compute Capabilities";
+each preset names its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["GpuSpec"]
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSpec:
+    """A GPU as the cost model sees it.
+
+    Args:
+        name: how the GPU is called, for example "Tesla T4".
+        compute_capability: (major, minor).
+        num_sms: streaming multiprocessors.
+        clock_ghz: boost clock; an upper bound of what a real board sustains.
+        fp32_lanes_per_sm: float32 fused multiply-adds for each clock and SM.
+        fp64_lanes_per_sm: the same for float64.
+        sfu_lanes_per_sm: exp, log, sqrt, division steps for each clock and SM.
+        int32_lanes_per_sm: integer operations for each clock and SM.
+        schedulers_per_sm: warp instructions issued for each clock and SM.
+        dram_gb_per_s: peak DRAM bandwidth.
+        dram_efficiency: share of it that a large coalesced stream reaches.
+        fp32_sustained: share of peak flops that dense arithmetic sustains.
+        memory_bytes: DRAM.
+        l2_bytes: L2 cache.
+        l2_bytes_per_clock_per_sm: what one SM draws from L2.
+        max_threads_per_block: limit of a launch.
+        max_block_dim: limits of block x, y, z.
+        max_grid_dim: limits of grid x, y, z.
+        max_threads_per_sm: resident threads.
+        max_blocks_per_sm: resident blocks.
+        registers_per_sm: 32-bit registers.
+        shared_bytes_per_block: static shared memory that a block may use.
+        shared_bytes_per_sm: shared memory of an SM.
+        warp_size: lanes of a warp.
+        sector_bytes: unit of a global request.
+        pinned_gb_per_s: host link, page-locked memory, large copy.
+        pageable_gb_per_s: host link, ordinary memory (all NumPy arrays).
+        copy_latency_ns: cost of one copy however small.
+        launch_issue_ns: host time that one launch costs.
+        kernel_floor_ns: device time of a kernel that does nothing.
+        synchronize_ns: host time of one synchronisation.
+        sources: where the numbers come from.
+
+    Example:
+        >>> from tinytorch_gpu.arch.catalog import find_gpu
+        >>> t4 = find_gpu("t4")
+        >>> round(t4.peak_fp32_flops / 1e12, 2)     # 2 × 40 SMs × 64 lanes × 1.59 GHz
+        8.14
+    """
+
+    name: str
+    compute_capability: tuple[int, int]
+    num_sms: int
+    clock_ghz: float
+    fp32_lanes_per_sm: int
+    fp64_lanes_per_sm: int
+    dram_gb_per_s: float
+    memory_bytes: int
+    l2_bytes: int
+    max_threads_per_sm: int
+    max_blocks_per_sm: int
+    shared_bytes_per_sm: int
+    pinned_gb_per_s: float
+    pageable_gb_per_s: float
+    sources: str
+    sfu_lanes_per_sm: int = 16
+    int32_lanes_per_sm: int = 64
+    schedulers_per_sm: int = 4
+    dram_efficiency: float = 0.87
+    fp32_sustained: float = 0.8
+    l2_bytes_per_clock_per_sm: int = 64
+    max_threads_per_block: int = 1024
+    max_block_dim: tuple[int, int, int] = (1024, 1024, 64)
+    max_grid_dim: tuple[int, int, int] = (2**31 - 1, 65_535, 65_535)
+    registers_per_sm: int = 65_536
+    shared_bytes_per_block: int = 48 * 1024
+    warp_size: int = 32
+    sector_bytes: int = 32
+    copy_latency_ns: float = 8_000.0
+    launch_issue_ns: float = 5_000.0
+    kernel_floor_ns: float = 2_500.0
+    synchronize_ns: float = 5_000.0
+
+    @property
+    def peak_fp32_flops(self) -> float:
+        """Float32 operations a second: 2 × SMs × lanes × clock."""
+        return 2e9 * self.num_sms * self.fp32_lanes_per_sm * self.clock_ghz
+
+    @property
+    def ridge_flops_per_byte(self) -> float:
+        """Arithmetic intensity at which DRAM and float32 peaks take equal time."""
+        return self.peak_fp32_flops / (1e9 * self.dram_gb_per_s)

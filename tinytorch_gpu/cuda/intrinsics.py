@@ -1,0 +1,170 @@
+"""Names that mean something only inside a kernel: geometry, barriers, shared arrays.
+
+Each is an object with numba's name. The rewriter recognises it by identity and writes a
+call of its `lower` function into the lane program; called on the host it raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from tinytorch_gpu.errors import KernelSyntaxError, KernelTypeError
+from tinytorch_gpu.executor.mask import WARP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.executor.lanes import Batch
+
+__all__ = [
+    "Intrinsic",
+    "Special",
+    "blockDim",
+    "blockIdx",
+    "grid",
+    "gridDim",
+    "gridsize",
+    "laneid",
+    "shared",
+    "syncthreads",
+    "threadIdx",
+    "warpsize",
+]
+
+AXES = "xyz"
+
+
+class Intrinsic:
+    """A function that exists only inside kernels.
+
+    Args:
+        name: numba's name, for example `grid`.
+        role: `value` (called for its result), `barrier` or `shared_array`.
+        lower: what the lane program calls with the batch and the arguments.
+        doc: one sentence for `help()`.
+    """
+
+    def __init__(
+        self, name: str, role: str, lower: Callable[..., Any], doc: str
+    ) -> None:
+        self.name = name
+        self.role = role
+        self.lower = lower
+        self.__doc__ = doc
+
+    def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
+        """Refuse: there is no thread on the host.
+
+        Raises:
+            KernelSyntaxError: always.
+        """
+        raise KernelSyntaxError(
+            f"cuda.{self.name} called outside a kernel",
+            where="host code",
+            why="it belongs to a thread, and the host has none",
+            fix="call it inside a function decorated with @cuda.jit, and launch that",
+        )
+
+    def __repr__(self) -> str:
+        """Name it as numba does."""
+        return f"<cuda.{self.name}>"
+
+
+class Special:
+    """A value that exists only inside kernels, such as `threadIdx.x`."""
+
+    def __init__(self, name: str, lower: Callable[[Batch], Any]) -> None:
+        self.name = name
+        self.lower = lower
+
+    def __repr__(self) -> str:
+        """Name it as numba does."""
+        return f"<cuda.{self.name}>"
+
+
+class _Triple:
+    """`threadIdx` and the like: three special values x, y, z."""
+
+    def __init__(self, name: str, lower: Callable[[Batch, int], Any]) -> None:
+        self.x, self.y, self.z = (
+            Special(f"{name}.{AXES[axis]}", _along(lower, axis)) for axis in range(3)
+        )
+
+
+def _along(lower: Callable[[Batch, int], Any], axis: int) -> Callable[[Batch], Any]:
+    return lambda batch: lower(batch, axis)
+
+
+threadIdx = _Triple("threadIdx", lambda batch, axis: batch.thread_index(axis))  # noqa: N816
+blockIdx = _Triple("blockIdx", lambda batch, axis: batch.block_index(axis))  # noqa: N816
+blockDim = _Triple("blockDim", lambda batch, axis: batch.block_dim(axis))  # noqa: N816
+gridDim = _Triple("gridDim", lambda batch, axis: batch.grid_dim(axis))  # noqa: N816
+laneid = Special("laneid", lambda batch: _lane_ids(batch))
+warpsize = Special("warpsize", lambda _batch: np.int32(WARP))
+
+
+def _lane_ids(batch: Batch) -> Any:
+    return (np.arange(batch.shape[1], dtype=np.int32) % WARP)[None]
+
+
+def _grid_index(batch: Batch, axis: int) -> Any:
+    """Return threadIdx + blockIdx × blockDim along an axis, int64."""
+    start = np.multiply(batch.block_index(axis), batch.block[axis], dtype=np.int64)
+    return np.add(start, batch.thread_index(axis), dtype=np.int64)
+
+
+def _grid_size(batch: Batch, axis: int) -> Any:
+    return np.int64(batch.grid[axis] * batch.block[axis])
+
+
+def _by_axes(per_axis: Callable[[Batch, int], Any], name: str) -> Callable[..., Any]:
+    """Make `grid(n)`: one value for n = 1, else a tuple in the order x, y, z."""
+
+    def lower(batch: Batch, ndim: Any) -> Any:
+        count = int(ndim) if np.ndim(ndim) == 0 else 0
+        if count not in (1, 2, 3):
+            raise KernelTypeError(
+                f"cuda.{name}({count})",
+                why=f"{name} takes 1, 2 or 3, the number of axes",
+                fix=f"write cuda.{name}(1) for a one-dimensional grid",
+            )
+        values = tuple(per_axis(batch, axis) for axis in range(count))
+        return values[0] if count == 1 else values
+
+    return lower
+
+
+grid = Intrinsic(
+    "grid",
+    "value",
+    _by_axes(_grid_index, "grid"),
+    "grid(n): the thread's index in the whole grid, int64; n > 1 gives (x, y[, z]).",
+)
+gridsize = Intrinsic(
+    "gridsize",
+    "value",
+    _by_axes(_grid_size, "gridsize"),
+    "gridsize(n): threads of the whole grid along each of n axes, int64.",
+)
+syncthreads = Intrinsic(
+    "syncthreads",
+    "barrier",
+    lambda *_: None,
+    "syncthreads(): wait until every live thread of the block has come.",
+)
+
+
+class _Shared:
+    """`cuda.shared`: memory that the threads of one block share."""
+
+    array = Intrinsic(
+        "shared.array",
+        "shared_array",
+        lambda *_: None,
+        "shared.array(shape, dtype): one array for each block; contents undefined.",
+    )
+
+
+shared = _Shared()

@@ -1,0 +1,89 @@
+"""Names in a kernel: which are local variables, and what the others stand for.
+
+A name that the kernel does not assign is looked up once, in the closure and then the
+globals, and frozen, as numba does at the first compilation. `cuda` is recognised by
+what it *is*, never by how it is spelled.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from types import FunctionType
+
+__all__ = ["NOT_STATIC", "Names"]
+
+NOT_STATIC: Any = object()
+_FOLDED = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.FloorDiv: lambda a, b: a // b,
+    ast.Pow: lambda a, b: a**b,
+}
+
+
+class Names:
+    """The names of one kernel.
+
+    Args:
+        function: the kernel.
+        tree: its syntax tree.
+    """
+
+    def __init__(self, function: FunctionType, tree: ast.FunctionDef) -> None:
+        self.parameters = tuple(a.arg for a in tree.args.args)
+        self.local = _assigned(tree) | set(self.parameters)
+        self._globals = function.__globals__
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        self._closure = dict(cells)
+
+    def lookup(self, name: str) -> Any:
+        """Return what a non-local name stands for, or NOT_STATIC when nothing."""
+        if name in self._closure:
+            try:
+                return self._closure[name].cell_contents
+            except ValueError:  # the enclosing function has not assigned it yet
+                return NOT_STATIC
+        if name in self._globals:
+            return self._globals[name]
+        return getattr(builtins, name, NOT_STATIC)
+
+    def static(self, node: ast.AST) -> Any:
+        """Return the compile-time value of an expression, or NOT_STATIC."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            return NOT_STATIC if node.id in self.local else self.lookup(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self.static(node.value)
+            return base if base is NOT_STATIC else getattr(base, node.attr, NOT_STATIC)
+        if isinstance(node, ast.Tuple):
+            parts = tuple(self.static(part) for part in node.elts)
+            return NOT_STATIC if NOT_STATIC in parts else parts
+        if isinstance(node, ast.BinOp):
+            return self._folded(node)
+        return NOT_STATIC
+
+    def _folded(self, node: ast.BinOp) -> Any:
+        """Fold arithmetic on compile-time integers, such as `2 * TILE`."""
+        left, right = self.static(node.left), self.static(node.right)
+        fold = _FOLDED.get(type(node.op))
+        if fold is None or not (_is_int(left) and _is_int(right)):
+            return NOT_STATIC
+        return fold(int(left), int(right))
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _assigned(tree: ast.FunctionDef) -> set[str]:
+    """Return the names that the kernel assigns anywhere."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}

@@ -1,0 +1,177 @@
+"""Every exception of the package, each told in four parts: what, where, why, fix.
+
+An error carries its facts as attributes (`error.kernel`, `error.threads`, ...), so
+that tests and notebooks inspect values instead of matching text. The text is made
+in one place, `SimGPUError.__str__`. Each class also derives from the builtin that a
+Python reader would catch, so `except IndexError` works too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "BarrierDivergenceError",
+    "DeviceMismatchError",
+    "DtypeError",
+    "DuplicateKernelError",
+    "GPUNotFoundError",
+    "HostAccessError",
+    "InstallError",
+    "KernelSyntaxError",
+    "KernelTypeError",
+    "LaunchConfigError",
+    "MissingKernelError",
+    "OpNotFoundError",
+    "OutOfBoundsError",
+    "OutOfMemoryError",
+    "ShapeError",
+    "SharedMemoryLimitError",
+    "SimGPUError",
+    "StepBudgetError",
+    "UninitializedReadError",
+    "UnknownDeviceError",
+    "UnsupportedError",
+]
+
+
+class SimGPUError(Exception):
+    """Base of every error of tinytorch-gpu.
+
+    Args:
+        what: one line; what happened, with the user's own names, shapes and dtypes.
+        where: kernel, line and its text, block, threads; may span lines.
+        why: the rule that was broken, with both numbers.
+        fix: a change that can be typed.
+        **facts: become attributes of the error (`error.shape`, `error.threads`, ...).
+
+    Example:
+        >>> error = SimGPUError("store past the end", why="5 >= 4", fix="guard", index=5)
+        >>> print(error)
+        store past the end
+          why    5 >= 4
+          fix    guard
+        >>> error.index
+        5
+    """
+
+    def __init__(
+        self, what: str, *, where: str = "", why: str = "", fix: str = "", **facts: Any
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.why = why
+        self.fix = fix
+        self.facts = facts
+        for name, value in facts.items():
+            setattr(self, name, value)
+
+    def __str__(self) -> str:
+        """Tell the error in its four parts; a part without text is left out."""
+        parts = (("where", self.where), ("why", self.why), ("fix", self.fix))
+        return "\n".join([self.what, *(_part(n, t) for n, t in parts if t)])
+
+    def __getattr__(self, name: str) -> Any:
+        """Answer for a fact that this error was not given."""
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by parts, so that an error survives processes and notebooks."""
+        return _rebuild, (type(self), self.what, self._parts(), self.facts)
+
+    def _parts(self) -> dict[str, str]:
+        return {"where": self.where, "why": self.why, "fix": self.fix}
+
+
+def _part(name: str, text: str) -> str:
+    """Indent one part; its further lines stand under the first."""
+    return f"  {name:<6} " + text.replace("\n", "\n" + " " * 9)
+
+
+def _rebuild(
+    kind: type[SimGPUError], what: str, parts: dict[str, str], facts: dict[str, Any]
+) -> SimGPUError:
+    """Make the error again when it is unpickled."""
+    return kind(what, **parts, **facts)
+
+
+class OutOfBoundsError(SimGPUError, IndexError):
+    """A lane's index lies outside the array."""
+
+
+class UninitializedReadError(SimGPUError, NameError):
+    """A kernel reads a variable that no lane has assigned."""
+
+
+class BarrierDivergenceError(SimGPUError, RuntimeError):
+    """Some live threads of a block did not come to its barrier."""
+
+
+class StepBudgetError(SimGPUError, RuntimeError):
+    """A loop ran longer than `Settings.loop_budget` allows."""
+
+
+class LaunchConfigError(SimGPUError, ValueError):
+    """The grid, block or shared memory of a launch is outside the GPU's limits."""
+
+
+class SharedMemoryLimitError(SimGPUError, ValueError):
+    """A block asks for more shared memory than the GPU gives one block."""
+
+
+class OutOfMemoryError(SimGPUError, MemoryError):
+    """An allocation is larger than what is left of the device's memory."""
+
+
+class HostAccessError(SimGPUError, TypeError):
+    """The host tried to read device memory without a copy."""
+
+
+class DeviceMismatchError(SimGPUError, ValueError):
+    """The operands of one op live on different devices."""
+
+
+class UnknownDeviceError(SimGPUError, ValueError):
+    """The device string names no device."""
+
+
+class GPUNotFoundError(SimGPUError, KeyError):
+    """The GPU name is in no preset."""
+
+
+class DtypeError(SimGPUError, TypeError):
+    """A dtype that device memory or an op does not hold."""
+
+
+class ShapeError(SimGPUError, ValueError):
+    """The shapes of an op's operands do not fit together."""
+
+
+class MissingKernelError(SimGPUError, NotImplementedError):
+    """An op has neither a kernel for the device nor a decomposition."""
+
+
+class OpNotFoundError(SimGPUError, LookupError):
+    """No op of that name is defined."""
+
+
+class DuplicateKernelError(SimGPUError, ValueError):
+    """An op is defined twice with different schemas."""
+
+
+class KernelSyntaxError(SimGPUError, SyntaxError):
+    """A kernel uses a construct outside the kernel language."""
+
+
+class KernelTypeError(SimGPUError, TypeError):
+    """A value in a kernel has a type that the operation does not take."""
+
+
+class UnsupportedError(SimGPUError, NotImplementedError):
+    """The simulator does not do this, and says so instead of pretending."""
+
+
+class InstallError(SimGPUError, ImportError):
+    """No TinyTorch that the device can be added to was found."""

@@ -1,0 +1,145 @@
+"""Loops of a lane program: each lane has its own trip count, `break` and `continue`.
+
+`RangeLoop` serves `for k in range(...)`, `WhileLoop` serves `while`. Both hold the mask
+of lanes still in the loop; the program hands back the lanes that reached the end of the
+body (`next`) and those that left (`leave`) or skipped (`skip`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu import settings
+from tinytorch_gpu.errors import KernelTypeError, StepBudgetError
+from tinytorch_gpu.executor.arithmetic import truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.executor.mask import Mask
+    from tinytorch_gpu.trace import Site
+
+__all__ = ["RangeLoop", "WhileLoop"]
+
+
+class _Loop:
+    """What both loops share: the mask, and lanes that break or continue."""
+
+    def __init__(self, batch: Batch, mask: Mask, site: Site) -> None:
+        self._batch = batch
+        self._site = site
+        self._skipped = mask.none()
+        self.mask = mask
+        self.finished = mask.none()
+
+    def skip(self, mask: Mask) -> None:
+        """Let lanes `continue`: they come back with the next iteration."""
+        self._skipped = self._skipped.plus(mask)
+
+    def next(self, mask: Mask) -> None:
+        """End an iteration; `mask` holds the lanes that reached its end."""
+        self.mask = mask.plus(self._skipped)
+        self._skipped = mask.none()
+
+    def _test(self, condition: Any) -> Mask:
+        """Keep the lanes whose condition is true; the others have finished."""
+        staying, done = self._batch.branch(self.mask, condition, self._site)
+        self.finished = self.finished.plus(done)
+        return staying
+
+    def _budget_spent(self, budget: int) -> StepBudgetError:
+        line = self._site.line
+        return StepBudgetError(
+            f"a loop of {line.kernel} has run {budget:,} times and goes on",
+            where=f"{line}\n{self.mask.count} lanes are still in the loop",
+            why=f"Settings.loop_budget allows {budget:,} iterations; a GPU would hang",
+            fix="check what ends the loop, or raise settings.override(loop_budget=...)",
+            kernel=line.kernel,
+            line=line.line,
+        )
+
+
+class WhileLoop(_Loop):
+    """`while condition:`; the program tests, runs the body, and calls `next`."""
+
+    def __init__(self, batch: Batch, mask: Mask, site: Site) -> None:
+        super().__init__(batch, mask, site)
+        self._budget = settings.current().loop_budget
+        self._steps = 0
+
+    def test(self, condition: Any) -> Mask:
+        """Return the lanes that run the body once more.
+
+        Raises:
+            StepBudgetError: the loop ran longer than the budget.
+        """
+        self._steps += 1
+        if self._steps > self._budget:
+            raise self._budget_spent(self._budget)
+        return self._test(truth(condition))
+
+
+class RangeLoop(_Loop):
+    """`for k in range(...)`: iterate over (mask, k).
+
+    Bounds are evaluated once. Uniform bounds keep `k` a scalar and the mask whole;
+    per-lane bounds run until the slowest lane is done.
+    """
+
+    def __init__(self, batch: Batch, mask: Mask, site: Site, *bounds: Any) -> None:
+        super().__init__(batch, mask, site)
+        self._start, self._stop, self._step = _range_bounds(bounds, site)
+
+    def __iter__(self) -> Iterator[tuple[Mask, Any]]:
+        """Yield the lanes that run each iteration, and their loop variable.
+
+        Raises:
+            StepBudgetError: a per-lane loop ran longer than the budget.
+        """
+        bounds = (self._start, self._stop, self._step)
+        if all(np.ndim(b) == 0 for b in bounds):
+            yield from self._uniform()
+        else:
+            yield from self._per_lane()
+
+    def _uniform(self) -> Iterator[tuple[Mask, Any]]:
+        for k in map(np.int64, range(int(self._start), int(self._stop), int(self._step))):
+            if not self.mask.count:
+                return
+            yield self.mask, k
+        self.finished = self.mask
+
+    def _per_lane(self) -> Iterator[tuple[Mask, Any]]:
+        budget = settings.current().loop_budget
+        k = self._start
+        for _ in range(budget):
+            going_up = (self._step > 0) & (k < self._stop)
+            self.mask = self._test(going_up | ((self._step < 0) & (k > self._stop)))
+            if not self.mask.count:
+                return
+            yield self.mask, k
+            k = k + self._step
+        raise self._budget_spent(budget)
+
+
+def _range_bounds(bounds: tuple[Any, ...], site: Site) -> tuple[Any, Any, Any]:
+    """Return start, stop, step as int64."""
+    zero, one = np.int64(0), np.int64(1)
+    parts = (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3]
+    for part in parts:
+        if np.result_type(part).kind == "f":
+            raise KernelTypeError(
+                "range() with a float bound",
+                where=str(site.line),
+                why=f"the bound is {np.result_type(part)}; range takes integers",
+                fix="use // instead of /, or int(x)",
+            )
+    start, stop, step = (part.astype(np.int64) for part in parts)
+    if np.any(step == 0):
+        raise KernelTypeError(
+            "range() with step 0", where=str(site.line), why="0 never arrives", fix="1"
+        )
+    return start, stop, step

@@ -1,0 +1,128 @@
+"""Faults told in the learner's terms: kernel, line, block, threads, both numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import OutOfBoundsError
+from tinytorch_gpu.executor.mask import WARP
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.executor.indexing import KernelArray
+    from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.trace import Site
+
+__all__ = ["block_name", "out_of_bounds", "thread_range"]
+
+
+def block_name(batch: Batch, row: int) -> str:
+    """Name a block of the batch by x, y, z.
+
+    Args:
+        batch: the blocks in flight.
+        row: position of the block in the batch.
+    """
+    return f"block {_xyz(batch.first + row, batch.grid)}"
+
+
+def thread_range(batch: Batch, linear: Any) -> str:
+    """Name threads by x, y, z: the only one, or the first and the last.
+
+    Args:
+        batch: the blocks in flight.
+        linear: int (n,), thread numbers in the block, ascending.
+    """
+    first, last = int(linear[0]), int(linear[-1])
+    if first == last:
+        return f"thread {_xyz(first, batch.block)}"
+    return f"threads {_xyz(first, batch.block)} to {_xyz(last, batch.block)}"
+
+
+def out_of_bounds(
+    batch: Batch,
+    array: KernelArray,
+    axis: int,
+    index: Any,
+    outside: Any,
+    site: Site,
+    action: str,
+) -> OutOfBoundsError:
+    """Make the error of all lanes whose index is outside, first and last named.
+
+    Args:
+        batch: the lanes.
+        array: the array.
+        axis: the axis that was overrun.
+        index: int64, each lane's index.
+        outside: bool (blocks, threads), the lanes at fault.
+        site: where it stands.
+        action: "load from" or "store to".
+    """
+    row = int(np.argmax(outside.any(axis=1)))
+    threads = np.flatnonzero(outside[row])
+    values = np.broadcast_to(index, batch.shape)[row, threads]
+    low, high = int(values.min()), int(values.max())
+    length = array.lengths[axis]
+    name, line = site.expression, site.line
+    side = "before the start" if high < 0 else "past the end"
+    total = int(outside.sum())
+    return OutOfBoundsError(
+        f"{action} {side} of `{name}`, {array.dtype.name} of shape {array.lengths}",
+        where=f"{line}\n{block_name(batch, row)}, {thread_range(batch, threads)}: "
+        f"{_lanes(threads)}" + _others(total - len(threads)),
+        why=_why(low, high, axis, length, len(array.lengths), values.size),
+        fix=_fix(batch, name, low, axis, array),
+        kernel=line.kernel,
+        line=line.line,
+        argument=name,
+        index=(low, high),
+        axis=axis,
+        shape=array.lengths,
+        block=_xyz(batch.first + row, batch.grid),
+        threads=tuple(_xyz(int(t), batch.block) for t in threads),
+        lanes_at_fault=total,
+    )
+
+
+def _why(low: int, high: int, axis: int, length: int, ndim: int, lanes: int) -> str:
+    index = f"index {low}" if low == high else f"indices {low} to {high}"
+    subject = "this lane has" if lanes == 1 else "these lanes have"
+    place = f" on axis {axis}" if ndim > 1 else ""
+    last = f"the last element is {length - 1}" if length else "the axis is empty"
+    return f"{subject} {index}{place}; {last}"
+
+
+def _fix(batch: Batch, name: str, low: int, axis: int, array: KernelArray) -> str:
+    length, is_flat = array.lengths[axis], len(array.lengths) == 1
+    limit = f"{name}.size" if is_flat else f"{name}.shape[{axis}]"
+    if low < 0:
+        return "guard the first elements, for example `if i > 0:`"
+    launched = int(np.prod(batch.grid)) * batch.threads
+    if is_flat and launched > length:
+        return (
+            f"{int(np.prod(batch.grid))} blocks × {batch.threads} threads = {launched} "
+            f"threads, {length} elements:\nguard it with `if i < {limit}:`"
+        )
+    return f"guard the index with `< {limit}`"
+
+
+def _lanes(threads: Any) -> str:
+    """Tell how many lanes, and where they sit in their warps."""
+    first, last = int(threads[0]), int(threads[-1])
+    count = f"{len(threads)} lane" + ("s" if len(threads) > 1 else "")
+    if first // WARP != last // WARP:
+        return f"{count}, warps {first // WARP} to {last // WARP}"
+    lanes = f"lane {first % WARP}" if first == last else f"{first % WARP} to {last % WARP}"
+    prefix = "" if first == last else "lanes "
+    return f"{count}, warp {first // WARP}, {prefix}{lanes}"
+
+
+def _others(count: int) -> str:
+    return f"; {count} more lanes in other blocks of the batch" if count else ""
+
+
+def _xyz(linear: int, lengths: tuple[int, int, int]) -> tuple[int, int, int]:
+    x, y, _ = lengths
+    return linear % x, linear // x % y, linear // (x * y)

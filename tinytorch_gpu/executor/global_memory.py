@@ -1,0 +1,100 @@
+"""Global memory: a device array as a kernel sees it.
+
+Lanes gather from and scatter into the allocation's storage by element index. The
+journal keeps an allocation's bytes before its first write.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.executor.indexing import KernelArray
+from tinytorch_gpu.memory import elements_of
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.executor.mask import Mask
+    from tinytorch_gpu.memory import DeviceArray, DeviceBuffer
+
+__all__ = ["GlobalArray", "global_array", "scatter"]
+
+
+class GlobalArray(KernelArray):
+    """A device array inside a kernel.
+
+    Args:
+        buffer: the allocation, for its address and the journal.
+        storage, offset, shape, steps: as in `KernelArray`.
+    """
+
+    space = "global"
+
+    def __init__(self, buffer: DeviceBuffer, *layout: Any) -> None:
+        super().__init__(*layout)
+        self.buffer = buffer
+        self.address = buffer.address
+
+    def row(self, offset: Any, axes: int) -> GlobalArray:
+        """Return the view that is left after the first `axes` axes are indexed."""
+        layout = (self.storage, offset, self.lengths[axes:], self.steps[axes:])
+        return GlobalArray(self.buffer, *layout)
+
+    def fetch(self, flat: Any) -> Any:
+        """Return the elements at flat indices."""
+        if np.ndim(flat) == 0:
+            return self.storage[flat]
+        return self.storage.take(flat, mode="clip")
+
+    def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
+        """Write the active lanes' values."""
+        if batch.journal is not None:
+            batch.journal.will_write(self.buffer)
+        scatter(self.storage, mask, flat, value)
+
+
+def scatter(storage: Any, mask: Mask, flat: Any, value: Any) -> None:
+    """Write values at flat indices for the active lanes, in lane order.
+
+    Args:
+        storage: elements, (n,).
+        mask: the active lanes.
+        flat: int64, broadcastable to (blocks, threads).
+        value: broadcastable to (blocks, threads), already of the storage's dtype.
+    """
+    if np.ndim(flat) == 0:  # every lane writes one element: the highest lane wins
+        flat = np.full((1, 1), flat)
+    shapes = [np.shape(flat), np.shape(value)]
+    if mask.count == mask.shape[0] * mask.shape[1]:
+        shape = np.broadcast_shapes(*shapes)
+        storage[np.broadcast_to(flat, shape)] = np.broadcast_to(value, shape)
+        return
+    lanes: Any = mask.full() if mask.lanes is None else mask.lanes
+    if len(lanes) == 1:  # the same threads of every block: pick columns
+        threads = np.flatnonzero(np.broadcast_to(lanes, (1, mask.shape[1])))
+        picked = [_columns(v, threads) for v in (flat, value)]
+        shape = np.broadcast_shapes(picked[0].shape, picked[1].shape)
+        storage[np.broadcast_to(picked[0], shape)] = np.broadcast_to(picked[1], shape)
+        return
+    shape = np.broadcast_shapes(*shapes, lanes.shape)
+    active = np.broadcast_to(lanes, shape)
+    storage[np.broadcast_to(flat, shape)[active]] = np.broadcast_to(value, shape)[active]
+
+
+def _columns(value: Any, threads: Any) -> Any:
+    """Pick the threads of a value; what is the same for all threads stays as it is."""
+    if np.ndim(value) == 0:
+        return np.reshape(value, (1, 1))
+    return value if value.shape[1] == 1 else value[:, threads]
+
+
+def global_array(array: DeviceArray) -> GlobalArray:
+    """Return the kernel's view of a device array: storage, offset, strides."""
+    elements = elements_of(array)
+    storage = array.buffer.elements(array.dtype)
+    itemsize = array.itemsize
+    start = elements.__array_interface__["data"][0]
+    offset = (start - storage.__array_interface__["data"][0]) // itemsize
+    steps = tuple(stride // itemsize for stride in elements.strides)
+    return GlobalArray(array.buffer, storage, np.int64(offset), array.shape, steps)

@@ -1,0 +1,206 @@
+"""`Batch`: the lanes of some blocks, run in lockstep, and what control flow asks of it.
+
+A lane program gets a batch and calls it for geometry (`thread_index`), for masked
+assignment (`merge`), branches (`then`, `branch`), lazily evaluated expressions
+(`both`, `either`, `choose`) and function frames (`frame`).
+
+Per-thread values have shape (blocks, threads), broadcastable: `threadIdx` is
+(1, threads), `blockIdx` is (blocks, 1), and what is the same for all lanes is a scalar.
+Threads are padded to whole warps; the padding is never active.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import UninitializedReadError
+from tinytorch_gpu.executor.arithmetic import select, truth, unify
+from tinytorch_gpu.executor.mask import WARP, Mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.executor.journal import Journal
+    from tinytorch_gpu.trace import CountingRecorder, Site
+
+__all__ = ["UNDEFINED", "Batch", "Dim3", "Frame"]
+
+Dim3 = tuple[int, int, int]
+
+
+class _Undefined:
+    """The value of a variable that no lane has assigned; reading it is an error."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise UninitializedReadError(
+            "a kernel reads a variable before any lane has assigned it",
+            why="the variable is assigned only on a path that no lane took",
+            fix="give it a value before the `if` or the loop",
+        )
+
+
+UNDEFINED: Any = _Undefined()
+
+
+class Batch:
+    """Some blocks of a launch, all lanes at once.
+
+    Args:
+        grid: blocks in x, y, z.
+        block: threads in x, y, z.
+        first: linear index of the first block of the batch.
+        count: blocks in the batch.
+        recorder: counts what happens, or None.
+        journal: keeps what a fault has to put back.
+
+    Example:
+        >>> batch = Batch((2, 1, 1), (48, 1, 1), first=0, count=2)
+        >>> batch.shape, batch.entry.count    # 48 threads fill two warps of 32
+        ((2, 64), 96)
+    """
+
+    def __init__(
+        self,
+        grid: Dim3,
+        block: Dim3,
+        *,
+        first: int,
+        count: int,
+        recorder: CountingRecorder | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        self.grid = grid
+        self.block = block
+        self.threads = block[0] * block[1] * block[2]
+        padded = -(-self.threads // WARP) * WARP
+        self.shape = (count, padded)
+        self.first = first
+        self.recorder = recorder
+        self.journal = journal
+        in_block = np.arange(padded)[None] < self.threads
+        self.entry = Mask(None if padded == self.threads else in_block, self.shape)
+        self.live = self.entry
+        self._thread = _unravel(np.minimum(np.arange(padded), self.threads - 1), block)
+        blocks = np.arange(first, first + count)
+        self._block = tuple(index.T for index in _unravel(blocks, grid))
+        self.shared: dict[Any, Any] = {}
+        self.shared_bytes = 0
+
+    def thread_index(self, axis: int) -> Any:
+        """Return threadIdx along an axis: int32 (1, threads), or a scalar 0."""
+        return np.int32(0) if self.block[axis] == 1 else self._thread[axis]
+
+    def block_index(self, axis: int) -> Any:
+        """Return blockIdx along an axis: int32 (blocks, 1), or a scalar."""
+        index = self._block[axis]
+        return index[0, 0] if self.grid[axis] == 1 or len(index) == 1 else index
+
+    def block_dim(self, axis: int) -> Any:
+        """Return blockDim along an axis, int32."""
+        return np.int32(self.block[axis])
+
+    def grid_dim(self, axis: int) -> Any:
+        """Return gridDim along an axis, int32."""
+        return np.int32(self.grid[axis])
+
+    def frame(self, mask: Mask, *, is_kernel: bool) -> Frame:
+        """Open the frame of a kernel or device function."""
+        return Frame(self, mask, is_kernel=is_kernel)
+
+    # Assignment and branches under a mask.
+
+    def merge(self, mask: Mask, scope: Mask, new: Any, old: Any) -> Any:
+        """Return the variable's value after the lanes of `mask` assign `new`.
+
+        Args:
+            mask: the lanes that assign.
+            scope: the lanes that can ever read the variable; all of them assigning
+                needs no merge.
+            new: the value assigned.
+            old: the value so far.
+        """
+        if mask.count == scope.count or old is UNDEFINED or new is old:
+            return new
+        if isinstance(new, tuple):
+            pairs = zip(new, old, strict=True)
+            return tuple(self.merge(mask, scope, n, o) for n, o in pairs)
+        fresh, kept = unify(new, old)
+        return np.where(mask.full() if mask.lanes is None else mask.lanes, fresh, kept)
+
+    def then(self, mask: Mask, condition: Any, site: Site) -> Mask:
+        """Return the lanes that take the branch."""
+        return self.branch(mask, condition, site)[0]
+
+    def branch(self, mask: Mask, condition: Any, site: Site) -> tuple[Mask, Mask]:
+        """Return the lanes that take the branch, and those that do not."""
+        taken, rest = mask.split(truth(condition))
+        if self.recorder is not None:
+            self.recorder.branch(site, mask, taken)
+        return taken, rest
+
+    # Expressions that evaluate a side only for the lanes that need it.
+
+    def both(self, mask: Mask, left: Any, right: Callable[[Mask], Any]) -> Any:
+        """Return `left and right`; the right side runs for lanes where left is true."""
+        needed, _ = mask.split(truth(left))
+        if not needed.count:
+            return left
+        value = right(needed)
+        return value if needed.count == mask.count else select(left, value, left)
+
+    def either(self, mask: Mask, left: Any, right: Callable[[Mask], Any]) -> Any:
+        """Return `left or right`; the right side runs for lanes where left is false."""
+        _, needed = mask.split(truth(left))
+        if not needed.count:
+            return left
+        value = right(needed)
+        return value if needed.count == mask.count else select(left, left, value)
+
+    def choose(
+        self,
+        mask: Mask,
+        condition: Any,
+        yes: Callable[[Mask], Any],
+        no: Callable[[Mask], Any],
+        site: Site,
+    ) -> Any:
+        """Return `yes if condition else no`; each side runs for its own lanes."""
+        taken, rest = self.branch(mask, condition, site)
+        if not rest.count:
+            return yes(taken)
+        if not taken.count:
+            return no(rest)
+        return select(condition, yes(taken), no(rest))
+
+
+class Frame:
+    """One call of a kernel or device function: which lanes have returned, with what."""
+
+    def __init__(self, batch: Batch, mask: Mask, *, is_kernel: bool) -> None:
+        self._batch = batch
+        self._is_kernel = is_kernel
+        self._returned = mask.none()
+        self._entry = mask
+        self.value: Any = UNDEFINED
+
+    def leave(self, mask: Mask, value: Any = None) -> None:
+        """Let the lanes return a value; from a kernel they exit."""
+        if value is not None:
+            self.value = self._batch.merge(mask, self._entry, value, self.value)
+        self._returned = self._returned.plus(mask)
+        if self._is_kernel:
+            self._batch.live = self._batch.live.minus(mask)
+
+    def staying(self, mask: Mask) -> Mask:
+        """Return the lanes of `mask` that have not returned."""
+        return mask.minus(self._returned)
+
+
+def _unravel(linear: Any, lengths: Dim3) -> tuple[Any, Any, Any]:
+    """Split linear indices into x, y, z (x fastest): int32 (1, n) each."""
+    flat = np.asarray(linear, np.int64)[None]
+    x, y = lengths[0], lengths[1]
+    parts = (flat % x, flat // x % y, flat // (x * y))
+    return tuple(part.astype(np.int32) for part in parts)  # type: ignore[return-value]

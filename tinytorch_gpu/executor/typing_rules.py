@@ -1,0 +1,86 @@
+"""Which dtype a GPU operation gives: numba.cuda's measured rules, as one table.
+
+Integers widen to 64 bits at every operation; float32 stays float32 only with float32
+and small integers; `/` on integers gives float64.
+
+Source: types read from the numba-cuda 0.30.4 compiler (cc 8.0); the table stands in
+docs/reference as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import KernelTypeError
+
+__all__ = ["arithmetic_dtype", "division_dtype", "power_dtype", "unified_dtype"]
+
+Dtype = np.dtype[Any]
+BOOL, INT64, UINT64 = np.dtype("bool"), np.dtype("int64"), np.dtype("uint64")
+FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+
+
+def arithmetic_dtype(a: Dtype, b: Dtype) -> Dtype:
+    """Dtype of `a + b`, `a - b`, `a * b`, `a // b`, `a % b`.
+
+    Raises:
+        KernelTypeError: an operand is no number.
+
+    Example:
+        >>> arithmetic_dtype(np.dtype("int32"), np.dtype("int32"))
+        dtype('int64')
+        >>> arithmetic_dtype(np.dtype("float32"), np.dtype("int64"))
+        dtype('float64')
+    """
+    _check_numbers(a, b)
+    if a.kind == "f" or b.kind == "f":
+        return np.promote_types(a, b)
+    return UINT64 if a.kind == b.kind == "u" else INT64
+
+
+def division_dtype(a: Dtype, b: Dtype) -> Dtype:
+    """Dtype of `a / b`: float64 for integers, else as arithmetic.
+
+    Example:
+        >>> division_dtype(np.dtype("int32"), np.dtype("int32"))
+        dtype('float64')
+    """
+    common = arithmetic_dtype(a, b)
+    return common if common.kind == "f" else FLOAT64
+
+
+def power_dtype(a: Dtype, b: Dtype) -> Dtype:
+    """Dtype of `a ** b`: a float base keeps its dtype with an integer exponent.
+
+    Example:
+        >>> power_dtype(np.dtype("float32"), np.dtype("int64"))
+        dtype('float32')
+    """
+    return a if a.kind == "f" and b.kind in "biu" else arithmetic_dtype(a, b)
+
+
+def unified_dtype(a: Dtype, b: Dtype) -> Dtype:
+    """Dtype of a variable that is assigned both (`x if c else y`, two branches).
+
+    Example:
+        >>> unified_dtype(np.dtype("int32"), np.dtype("float32"))
+        dtype('float64')
+    """
+    if a == b:
+        return a
+    _check_numbers(a, b)
+    if {a, b} == {INT64, UINT64}:
+        return INT64
+    return np.promote_types(a, b)
+
+
+def _check_numbers(a: Dtype, b: Dtype) -> None:
+    for dtype in (a, b):
+        if dtype.kind not in "biuf":
+            raise KernelTypeError(
+                f"a kernel cannot compute with {dtype}",
+                why="kernels compute with bool, integers and floats",
+                fix="convert the array before the launch",
+            )

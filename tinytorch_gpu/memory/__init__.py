@@ -1,0 +1,7 @@
+"""Device memory: allocations, arrays on them, and the hooks to higher floors."""
+
+from tinytorch_gpu.memory.allocator import Allocator, DeviceBuffer
+from tinytorch_gpu.memory.array import DeviceArray, elements_of, empty
+from tinytorch_gpu.memory.hooks import hooks
+
+__all__ = ["Allocator", "DeviceArray", "DeviceBuffer", "elements_of", "empty", "hooks"]

@@ -1,0 +1,116 @@
+"""Device memory by the byte: buffers, and the allocator that counts them.
+
+An allocation gets a simulated address, aligned as cudaMalloc aligns, and is given back
+when the last array on it dies. `Allocator.allocate` refuses what does not fit before
+anything changes.
+
+Source: CUDA C++ Programming Guide, "Device Memory Accesses" (alignment of at least 256
+bytes); PyTorch's caching allocator rounds to 512.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tinytorch_gpu.errors import OutOfMemoryError
+from tinytorch_gpu.units import format_bytes
+
+__all__ = ["ALIGNMENT", "Allocator", "DeviceBuffer"]
+
+ALIGNMENT = 512
+
+
+class DeviceBuffer:
+    """One allocation: an address, and bytes that only the executor and copies touch.
+
+    Args:
+        allocator: counts the buffer, and gets it back when it dies.
+        address: simulated byte address.
+        nbytes: bytes asked for.
+    """
+
+    __slots__ = ("__weakref__", "_allocator", "_bytes", "address", "nbytes")
+
+    def __init__(self, allocator: Allocator, address: int, nbytes: int) -> None:
+        self._allocator = allocator
+        self._bytes = np.empty(nbytes, np.uint8)
+        self.address = address
+        self.nbytes = nbytes
+
+    def elements(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """View the bytes as elements, (nbytes ÷ itemsize,); not for the host's eyes."""
+        return self._bytes.view(dtype)
+
+    def __del__(self) -> None:
+        """Give the bytes back."""
+        self._allocator.release(self.nbytes)
+
+
+class Allocator:
+    """Counts the bytes of live buffers against a capacity.
+
+    Args:
+        capacity_bytes: the device's memory.
+        device: how errors name the device.
+
+    Example:
+        >>> allocator = Allocator(1024)
+        >>> buffer = allocator.allocate(100)
+        >>> buffer.address % 512, allocator.allocated_bytes
+        (0, 512)
+        >>> del buffer
+        >>> allocator.allocated_bytes, allocator.peak_bytes
+        (0, 512)
+
+    Limits: addresses are never used twice, so there is no fragmentation.
+    """
+
+    def __init__(self, capacity_bytes: int, device: str = "simgpu:0") -> None:
+        self.capacity_bytes = capacity_bytes
+        self.device = device
+        self.allocated_bytes = 0
+        self.peak_bytes = 0
+        self._next_address = ALIGNMENT
+
+    def allocate(self, nbytes: int) -> DeviceBuffer:
+        """Return a new buffer of `nbytes` bytes, contents undefined.
+
+        Raises:
+            OutOfMemoryError: the rounded size does not fit; nothing has changed.
+        """
+        rounded = _rounded(nbytes)
+        if self.allocated_bytes + rounded > self.capacity_bytes:
+            raise self._out_of_memory(nbytes)
+        buffer = DeviceBuffer(self, self._next_address, nbytes)
+        self._next_address += rounded
+        self.allocated_bytes += rounded
+        self.peak_bytes = max(self.peak_bytes, self.allocated_bytes)
+        return buffer
+
+    def release(self, nbytes: int) -> None:
+        """Take a dead buffer's bytes out of the count."""
+        self.allocated_bytes -= _rounded(nbytes)
+
+    def _out_of_memory(self, nbytes: int) -> OutOfMemoryError:
+        free = self.capacity_bytes - self.allocated_bytes
+        return OutOfMemoryError(
+            f"{self.device} is out of memory: {format_bytes(nbytes)} requested",
+            where="allocating device memory",
+            why=f"{format_bytes(self.allocated_bytes)} of "
+            f"{format_bytes(self.capacity_bytes)} are allocated, "
+            f"{format_bytes(free)} are free",
+            fix="free arrays you no longer need (del x), use smaller batches, "
+            'or model a larger GPU: install(gpu="a100")',
+            requested_bytes=nbytes,
+            allocated_bytes=self.allocated_bytes,
+            free_bytes=free,
+            capacity_bytes=self.capacity_bytes,
+        )
+
+
+def _rounded(nbytes: int) -> int:
+    """Round up to the alignment; an empty array still takes one unit."""
+    return max(ALIGNMENT, -(-nbytes // ALIGNMENT) * ALIGNMENT)

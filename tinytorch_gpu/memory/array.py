@@ -1,0 +1,268 @@
+"""`DeviceArray`: an array in simulated device memory, closed to the host.
+
+It has shape, dtype and strides like a NumPy array, and views that share its buffer.
+Reading it on the host is a copy (`copy_to_host`, `float(x)`, printing) and is recorded;
+`np.asarray` of it raises. NumPy functions and operators on it become ops, that is
+kernel launches, by way of `hooks`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from tinytorch_gpu.arch import check_dtype, poison_value
+from tinytorch_gpu.errors import HostAccessError, UnsupportedError
+from tinytorch_gpu.memory.hooks import hooks
+from tinytorch_gpu.memory.layout import DeviceLayout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tinytorch_gpu.memory.allocator import Allocator
+
+__all__ = ["DeviceArray", "elements_of", "empty"]
+
+Axis = SupportsIndex | tuple[int, ...] | None
+
+
+class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
+    """An array in device memory.
+
+    Make one with `cuda.to_device`, `cuda.device_array` or `Tensor.to("simgpu")`.
+
+    Args:
+        buffer: the allocation that holds the elements.
+        elements: the NumPy view of it; hidden from the host.
+        device: the device's name.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000
+
+    @property
+    def data(self) -> DeviceArray:
+        """The array itself, as TinyTorch's code expects of what stands in `.grad`."""
+        return self
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        hooks.ops.assign(self, value)
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """Return the elements in another shape: a view if strides allow, else a copy."""
+        moved = self._elements.reshape(*shape)
+        if not moved.size or np.may_share_memory(moved, self._elements):
+            return self._view(moved)
+        return self.copy().reshape(moved.shape)
+
+    def ravel(self) -> DeviceArray:
+        """Return the elements as one axis."""
+        return self.reshape(-1)
+
+    flatten = ravel
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a view for slices; one element, by a recorded copy, for full indices.
+
+        Raises:
+            UnsupportedError: the key holds an array (a gather).
+        """
+        _check_basic(key)
+        found = self._elements[key]
+        if isinstance(found, np.ndarray):
+            return self._view(found)
+        one = self._elements[(*_as_tuple(key), ..., None)]
+        return hooks.copies.to_host(self._view(one), "element read")[0]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write into a slice; the value is broadcast.
+
+        Raises:
+            UnsupportedError: the key holds an array (a scatter).
+        """
+        _check_basic(key)
+        part = self._elements[(*_as_tuple(key), ...)]
+        hooks.ops.assign(self._view(part), value)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go along axis 0."""
+        return (self[i] for i in range(len(self)))
+
+    # Copies to the host: always recorded.
+
+    def copy_to_host(
+        self, ary: npt.NDArray[Any] | None = None, stream: Any = 0
+    ) -> npt.NDArray[Any]:
+        """Copy all elements to the host (D2H).
+
+        Args:
+            ary: host array of the same shape and dtype to fill; a new one if None.
+            stream: accepted for numba's sake; the copy is synchronous.
+
+        Returns:
+            The host array.
+
+        Raises:
+            ValueError: `ary` has another shape or dtype.
+        """
+        del stream
+        if ary is None:
+            return hooks.copies.to_host(self, "copy_to_host")
+        if ary.shape != self.shape or ary.dtype != self.dtype:
+            message = (
+                f"ary is {ary.dtype} {ary.shape}, the device array is "
+                f"{self.dtype} {self.shape}; pass an array of the same shape and dtype"
+            )
+            raise ValueError(message)
+        ary[...] = hooks.copies.to_host(self, "copy_to_host")
+        return ary
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        """Copy a host or device array of the same shape into this array."""
+        del stream
+        if isinstance(ary, DeviceArray):
+            hooks.ops.assign(self, ary)
+        else:
+            hooks.copies.to_device(np.asarray(ary), "copy_to_device", out=self)
+
+    def item(self) -> Any:
+        """Copy the single element to the host and return it as a Python scalar."""
+        return hooks.copies.to_host(self, "item()").item()
+
+    def _scalar(self, reason: str) -> Any:
+        return hooks.copies.to_host(self, reason).item()
+
+    def __float__(self) -> float:
+        """Copy the single element to the host."""
+        return float(self._scalar("float()"))
+
+    def __int__(self) -> int:
+        """Copy the single element to the host."""
+        return int(self._scalar("int()"))
+
+    def __bool__(self) -> bool:
+        """Copy the single element to the host."""
+        return bool(self._scalar("bool()"))
+
+    def __format__(self, spec: str) -> str:
+        """Format the single element, or print the array when no format is asked."""
+        return format(self._scalar("format()"), spec) if spec else str(self)
+
+    def __repr__(self) -> str:
+        """Copy the elements to the host and show them; the copy is recorded."""
+        host = hooks.copies.to_host(self, "printing")
+        text = np.array2string(host, separator=", ", prefix="DeviceArray(")
+        return f"DeviceArray({text}, dtype={self.dtype}, device={self.device!r})"
+
+    def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
+        """Refuse: the host cannot read device memory.
+
+        Raises:
+            HostAccessError: always.
+        """
+        raise HostAccessError(
+            f"the host cannot read a {self.dtype} {self.shape} array on {self.device}",
+            where="np.asarray(x), or NumPy code that makes a host array of it",
+            why="the elements are in device memory, the host's NumPy sees host memory",
+            fix="copy first: tensor.cpu(), or array.copy_to_host()",
+            shape=self.shape,
+            device=self.device,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the elements; unpickling copies them to the device again."""
+        return _from_host, (hooks.copies.to_host(self, "pickling"),)
+
+    # NumPy's protocols and methods: become ops.
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any
+    ) -> Any:
+        """Answer a NumPy ufunc by launching an op's kernel."""
+        return hooks.ops.ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(
+        self, function: Any, _types: Any, args: Any, options: Any
+    ) -> Any:
+        """Answer a NumPy function by launching an op's kernel."""
+        return hooks.ops.function(function, args, options)
+
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Sum over axes; see `np.sum`."""
+        return np.sum(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Mean over axes; see `np.mean`."""
+        return np.mean(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+
+    def max(self, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Maximum over axes; see `np.max`."""
+        return np.max(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+
+    def copy(self) -> DeviceArray:
+        """Return a contiguous copy on the device."""
+        return hooks.ops.convert(self, self.dtype)
+
+    def fill(self, value: Any) -> None:
+        """Write one value into every element."""
+        hooks.ops.assign(self, value)
+
+    def astype(self, dtype: npt.DTypeLike, copy: bool = True) -> DeviceArray:
+        """Return the elements converted to another dtype, by a launch."""
+        if not copy and np.dtype(dtype) == self.dtype:
+            return self
+        return hooks.ops.convert(self, np.dtype(dtype))
+
+
+def empty(
+    allocator: Allocator, shape: Any, dtype: npt.DTypeLike, order: str = "C"
+) -> DeviceArray:
+    """Return a new array whose elements are poison, as fresh memory is undefined.
+
+    Args:
+        allocator: the device's.
+        shape: an int or a tuple.
+        dtype: one of `arch.DEVICE_DTYPES`.
+        order: "C" or "F".
+
+    Raises:
+        DtypeError: device memory does not hold the dtype.
+        OutOfMemoryError: it does not fit.
+    """
+    kind = check_dtype(dtype)
+    lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    count = int(np.prod(lengths, dtype=np.int64))
+    buffer = allocator.allocate(count * kind.itemsize)
+    elements = buffer.elements(kind)
+    elements.fill(poison_value(kind))
+    shaped = elements.reshape(lengths, order="F" if order == "F" else "C")
+    return DeviceArray(buffer, shaped, allocator.device)
+
+
+def elements_of(array: DeviceArray) -> npt.NDArray[Any]:
+    """Return the hidden elements; for copies and the executor only."""
+    return array._elements  # noqa: SLF001  (the one door)
+
+
+def _from_host(host: npt.NDArray[Any]) -> DeviceArray:
+    return hooks.copies.to_device(host, "unpickling")
+
+
+def _as_tuple(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _check_basic(key: Any) -> None:
+    """Refuse keys that NumPy would gather with."""
+    for part in _as_tuple(key):
+        if isinstance(part, (list, np.ndarray, DeviceArray)):
+            raise UnsupportedError(
+                "indexing a device array with an array is not supported",
+                where=f"x[{type(part).__name__}]",
+                why="a gather needs a kernel; slices, ints, None and ... are views",
+                fix="index on the host before .to('simgpu'), or write a gather kernel",
+            )

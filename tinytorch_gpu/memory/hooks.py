@@ -1,0 +1,69 @@
+"""What a DeviceArray asks of higher floors: copies (runtime) and ops (library).
+
+An array lies on a lower floor than the code that launches kernels for it. The higher
+floors put themselves in here when they are imported; an array only calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tinytorch_gpu.memory.array import DeviceArray
+
+__all__ = ["Copies", "Hooks", "Ops", "hooks"]
+
+
+class Copies(Protocol):
+    """Copies between host and device; each writes a record."""
+
+    def to_host(self, array: DeviceArray, reason: str) -> npt.NDArray[Any]:
+        """Copy all elements to a new host array."""
+        ...
+
+    def to_device(
+        self, host: npt.NDArray[Any], reason: str, out: DeviceArray | None = None
+    ) -> DeviceArray:
+        """Copy a host array to the device, into `out` or a new array."""
+        ...
+
+
+class Ops(Protocol):
+    """NumPy's protocols and methods, answered by launches."""
+
+    def ufunc(
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        inputs: tuple[Any, ...],
+        options: dict[str, Any],
+    ) -> Any:
+        """Answer `__array_ufunc__`."""
+        ...
+
+    def function(
+        self, function: Any, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """Answer `__array_function__`."""
+        ...
+
+    def convert(self, array: DeviceArray, dtype: np.dtype[Any]) -> DeviceArray:
+        """Copy an array into a new contiguous one of that dtype."""
+        ...
+
+    def assign(self, out: DeviceArray, value: Any) -> None:
+        """Copy a value (broadcast) into every element of a device array."""
+        ...
+
+
+class Hooks:
+    """The two slots; empty until the higher floors are imported."""
+
+    copies: Copies
+    ops: Ops
+
+
+hooks = Hooks()

@@ -1,0 +1,82 @@
+"""Copies between host and device: the only doors, and each leaves a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tinytorch_gpu.arch import check_dtype
+from tinytorch_gpu.errors import ShapeError
+from tinytorch_gpu.memory import DeviceArray, elements_of, empty, hooks
+from tinytorch_gpu.runtime.device import current_device
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.memory.hooks import Copies
+
+__all__ = ["to_device", "to_host"]
+
+
+def to_device(
+    host: npt.ArrayLike, reason: str = "to_device", out: DeviceArray | None = None
+) -> DeviceArray:
+    """Copy a host array to the device (H2D).
+
+    Args:
+        host: any array or nested list of a dtype that devices hold.
+        reason: why, for the record.
+        out: device array of the same shape to fill; a new one if None.
+
+    Returns:
+        The device array, with the host array's shape, dtype and memory order.
+
+    Raises:
+        DtypeError: device memory does not hold the dtype.
+        OutOfMemoryError: it does not fit.
+        ShapeError: `out` has another shape.
+    """
+    source = np.asarray(host)
+    check_dtype(source.dtype, f"host array of shape {source.shape}")
+    device = current_device()
+    if out is None:
+        is_fortran = source.flags.f_contiguous and not source.flags.c_contiguous
+        order = "F" if is_fortran else "C"
+        out = empty(device.allocator, source.shape, source.dtype, order)
+    elif out.shape != source.shape:
+        raise ShapeError(
+            f"a host array of shape {source.shape} does not fit {out.shape}",
+            where="copy_to_device",
+            why="a copy moves element by element: both shapes are equal",
+            fix="reshape the host array first",
+        )
+    elements_of(out)[...] = source
+    device.timeline.add_copy(direction="h2d", nbytes=out.nbytes, reason=reason)
+    return out
+
+
+def to_host(array: DeviceArray, reason: str = "copy_to_host") -> npt.NDArray[Any]:
+    """Copy a device array to a new host array (D2H).
+
+    Args:
+        array: the device array.
+        reason: why, for the record.
+
+    Returns:
+        The host array.
+    """
+    host = elements_of(array).copy()
+    timeline = current_device().timeline
+    timeline.add_copy(direction="d2h", nbytes=array.nbytes, reason=reason)
+    return host
+
+
+class _Copies:
+    """The runtime's answer to `memory.hooks`."""
+
+    to_host = staticmethod(to_host)
+    to_device = staticmethod(to_device)
+
+
+_copies: Copies = _Copies()
+hooks.copies = _copies

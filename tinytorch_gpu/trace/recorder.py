@@ -1,0 +1,205 @@
+"""Recorders: what the executor tells while it runs, and the counts made of it.
+
+The executor reports each access, operation, branch and barrier of a batch once.
+`CountingRecorder` reduces them at once to counts by source line, so that its memory
+does not grow with the launch. Which rule turns addresses into sectors or passes is
+handed in (`CountRules`), since the rule belongs to the modelled GPU.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tinytorch_gpu.trace.records import AccessCounts, LaunchCounts, LineCounts
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.trace.source import Site, SourceLine
+
+__all__ = ["ActiveMask", "CountRules", "CountingRecorder", "RecordedArray"]
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+WARP = 32
+
+
+class ActiveMask(Protocol):
+    """Which lanes of a batch take part; `lanes` is None when all do."""
+
+    lanes: BoolArray | None
+    count: int
+    shape: tuple[int, int]
+
+    @property
+    def warps(self) -> int:
+        """Warps with at least one active lane."""
+        ...
+
+
+class RecordedArray(Protocol):
+    """What a recorder asks of an array that a kernel touches."""
+
+    @property
+    def space(self) -> str:
+        """`global` or `shared`."""
+        ...
+
+    @property
+    def address(self) -> int:
+        """Byte address of the storage's element 0."""
+        ...
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        ...
+
+
+class CountRules(Protocol):
+    """The rules of one GPU that turn addresses into counts."""
+
+    def sectors(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
+        """Sectors of all requests; addresses and active are (requests, 32)."""
+        ...
+
+    def passes(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
+        """Passes over the shared-memory banks, for all requests."""
+        ...
+
+
+class CountingRecorder:
+    """Counts requests, sectors, lanes, operations, branches and barriers by line."""
+
+    def __init__(self, rules: CountRules) -> None:
+        self._rules = rules
+        self._accesses: dict[tuple[Site, str], list[int]] = {}
+        self._arrays: dict[tuple[Site, str], RecordedArray] = {}
+        self._lines: dict[SourceLine, dict[str, int]] = defaultdict(
+            lambda: defaultdict(int)
+        )
+        self._barriers = 0
+
+    def operation(self, site: Site, mask: ActiveMask, kind: str, value: Any) -> Any:
+        """Count one arithmetic operation by the dtype of its result; return it."""
+        line = self._issue(site, mask)
+        line[_counter(kind, value)] += mask.count
+        return value
+
+    def access(
+        self, site: Site, mask: ActiveMask, kind: str, array: RecordedArray, flat: Any
+    ) -> None:
+        """Count one load or store.
+
+        Args:
+            site: where it stands.
+            mask: the lanes that take part.
+            kind: `load` or `store`.
+            array: the array touched.
+            flat: element index from the array's address, one scalar for all lanes or
+                int64 broadcastable to (blocks, threads).
+        """
+        self._issue(site, mask)
+        key = (site, kind)
+        totals = self._accesses.setdefault(key, [0, 0, 0])
+        self._arrays[key] = array
+        totals[0] += mask.warps
+        totals[1] += self._cost(array, mask, flat)
+        totals[2] += mask.count
+
+    def branch(self, site: Site, mask: ActiveMask, taken: ActiveMask) -> None:
+        """Count one branch decision of each active warp, and the divergent ones."""
+        line = self._lines[site.line]
+        line["branches"] += mask.warps
+        if 0 < taken.count < mask.count:
+            line["divergent_branches"] += _divergent_warps(mask, taken)
+
+    def barrier(self, site: Site, mask: ActiveMask) -> None:
+        """Count one barrier: a warp instruction of every warp that arrives."""
+        self._issue(site, mask)
+        self._barriers += mask.warps
+
+    def counts(self) -> LaunchCounts:
+        """Return what was counted so far, lines in source order."""
+        accesses = [self._access_counts(*key) for key in self._accesses]
+        accesses.sort(key=lambda a: (a.line.line, a.kind, a.array))
+        lines = sorted(self._lines.items(), key=lambda item: item[0].line)
+        return LaunchCounts(
+            tuple(accesses), tuple(_line_counts(*item) for item in lines), self._barriers
+        )
+
+    def _issue(self, site: Site, mask: ActiveMask) -> dict[str, int]:
+        line = self._lines[site.line]
+        line["instructions"] += mask.warps
+        line["active_lanes"] += mask.count
+        return line
+
+    def _cost(self, array: RecordedArray, mask: ActiveMask, flat: Any) -> int:
+        """Sectors (global) or passes (shared) of one access by a batch."""
+        if np.ndim(flat) == 0 or flat.shape[-1] == 1:
+            return mask.warps  # one address for each warp
+        blocks, threads = mask.shape
+        lanes = mask.lanes
+        is_same_for_blocks = flat.shape[0] == 1 and (lanes is None or len(lanes) == 1)
+        rows = 1 if is_same_for_blocks else blocks
+        shape = (rows, threads)
+        active = np.ones(shape, np.bool_) if lanes is None else lanes
+        addresses = np.broadcast_to(flat, shape) * array.itemsize + array.address
+        count = self._rules.passes if array.space == "shared" else self._rules.sectors
+        total = count(
+            addresses.reshape(-1, WARP),
+            array.itemsize,
+            np.broadcast_to(active, shape).reshape(-1, WARP),
+        )
+        return total * (blocks // rows)
+
+    def _access_counts(self, site: Site, kind: str) -> AccessCounts:
+        requests, sectors, lanes = self._accesses[site, kind]
+        array = self._arrays[site, kind]
+        return AccessCounts(
+            line=site.line,
+            array=site.expression,
+            space=array.space,
+            kind=kind,
+            requests=requests,
+            sectors=sectors,
+            active_lanes=lanes,
+            bytes_requested=lanes * array.itemsize,
+            array_bytes=array.nbytes,
+        )
+
+
+def _counter(kind: str, value: Any) -> str:
+    """Name the counter of an operation: special, integer, fp64 or fp32."""
+    if kind == "special":
+        return "special"
+    dtype = np.result_type(value)
+    if kind == "compare" or dtype.kind != "f":
+        return "integer"
+    return "fp64" if dtype.itemsize == 8 else "fp32"
+
+
+def _line_counts(line: SourceLine, totals: dict[str, int]) -> LineCounts:
+    names = LineCounts.__dataclass_fields__.keys() - {"line"}
+    return LineCounts(line=line, **{name: totals.get(name, 0) for name in names})
+
+
+def _divergent_warps(mask: ActiveMask, taken: ActiveMask) -> int:
+    """Warps in which some active lanes take the branch and some do not."""
+    went = _by_warp(taken)
+    stayed = went < _by_warp(mask)
+    return int(np.count_nonzero(stayed & (went > 0)))
+
+
+def _by_warp(mask: ActiveMask) -> IntArray:
+    """Active lanes of each warp, (warps of all blocks,)."""
+    lanes = np.True_ if mask.lanes is None else mask.lanes
+    full = np.broadcast_to(lanes, mask.shape).reshape(-1, WARP)
+    return np.count_nonzero(full, axis=1)

@@ -1,0 +1,200 @@
+"""What can be observed: frozen records, written once and read by every judge.
+
+Counts are exact, in the units that their names say. `AccessCounts` tells of one
+memory access in the source, `LineCounts` of one source line, `LaunchCounts` of one
+launch. `LaunchRecord` and `CopyRecord` add place and modelled time on the timeline;
+`OpRecord` is one op that the dispatcher ran.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tinytorch_gpu.trace.source import KernelSource, SourceLine
+
+__all__ = [
+    "AccessCounts",
+    "CopyRecord",
+    "LaunchCounts",
+    "LaunchRecord",
+    "LineCounts",
+    "OpRecord",
+    "Record",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCounts:
+    """Counts of one memory access in the source, summed over the launch.
+
+    Args:
+        line: where the access stands.
+        array: the array as the source spells it, for example `x` or `tile_a`.
+        space: `global` or `shared`.
+        kind: `load` or `store`.
+        requests: warp-wide requests (warps with at least one active lane).
+        sectors: 32-byte sectors moved (global); passes over the banks (shared).
+        active_lanes: lanes that took part, over all requests.
+        bytes_requested: active lanes × bytes of one element.
+        array_bytes: bytes of the array (global), for the footprint.
+    """
+
+    line: SourceLine
+    array: str
+    space: str
+    kind: str
+    requests: int
+    sectors: int
+    active_lanes: int
+    bytes_requested: int
+    array_bytes: int
+
+    @property
+    def sectors_per_request(self) -> float:
+        """Sectors for each request; 4.0 is the minimum of 32 lanes × 4 bytes."""
+        return self.sectors / self.requests if self.requests else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LineCounts:
+    """Counts of one source line, summed over the launch.
+
+    Args:
+        line: the line.
+        instructions: warp instructions issued for the line's arithmetic and memory.
+        active_lanes: lanes active in those instructions; 32 × instructions at most.
+        branches: warp-level branch decisions taken on this line.
+        divergent_branches: those at which lanes of one warp parted.
+        fp32: float32 (and float16) operations, one for each active lane.
+        fp64: float64 operations.
+        integer: integer, comparison and logical operations.
+        special: divisions, roots, exponentials and other multi-step functions.
+    """
+
+    line: SourceLine
+    instructions: int
+    active_lanes: int
+    branches: int
+    divergent_branches: int
+    fp32: int
+    fp64: int
+    integer: int
+    special: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCounts:
+    """Everything counted in one launch, by access and by line.
+
+    Example:
+        >>> LaunchCounts((), (), 0).sectors_per_request
+        0.0
+    """
+
+    accesses: tuple[AccessCounts, ...]
+    lines: tuple[LineCounts, ...]
+    barriers: int
+
+    @property
+    def global_accesses(self) -> tuple[AccessCounts, ...]:
+        """The accesses to global memory."""
+        return tuple(a for a in self.accesses if a.space == "global")
+
+    @property
+    def requests(self) -> int:
+        """Warp-wide requests to global memory."""
+        return sum(a.requests for a in self.global_accesses)
+
+    @property
+    def sectors(self) -> int:
+        """32-byte sectors of global memory."""
+        return sum(a.sectors for a in self.global_accesses)
+
+    @property
+    def sectors_per_request(self) -> float:
+        """Sectors for each global request of the whole launch."""
+        return self.sectors / self.requests if self.requests else 0.0
+
+    def total(self, field: str) -> int:
+        """Sum one field of `LineCounts` over all lines."""
+        return sum(getattr(line, field) for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """One launch of one kernel.
+
+    Args:
+        kernel: name, file and line of the function that computed the values.
+        op: innermost op that asked for the launch, or "".
+        grid: blocks in x, y, z.
+        block: threads in x, y, z.
+        shared_bytes: shared memory of one block.
+        counts: None when counters were off.
+        is_replayed: the counts were taken over from an equal earlier launch.
+        start_ns: modelled start on the device.
+        duration_ns: modelled time that the kernel runs.
+        issue_ns: modelled host time that the launch costs.
+        elapsed_ns: by how much the launch lengthened the modelled timeline.
+        bound: what binds the kernel's modelled time.
+    """
+
+    kernel: KernelSource
+    op: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    counts: LaunchCounts | None
+    is_replayed: bool
+    start_ns: float
+    duration_ns: float
+    issue_ns: float
+    elapsed_ns: float
+    bound: str
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRecord:
+    """One copy between host and device.
+
+    Args:
+        direction: `h2d`, `d2h` or `d2d`.
+        bytes: bytes moved.
+        reason: why, in words, for example "Tensor.to" or "float(loss)".
+        op: innermost op that asked for it, or "".
+        is_pinned: the host side is page-locked.
+        start_ns: modelled start.
+        duration_ns: modelled time of the copy.
+        elapsed_ns: by how much the copy lengthened the modelled timeline.
+    """
+
+    direction: str
+    bytes: int
+    reason: str
+    op: str
+    is_pinned: bool
+    start_ns: float
+    duration_ns: float
+    elapsed_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class OpRecord:
+    """One op that the dispatcher ran, written when it ends.
+
+    Args:
+        op: qualified name, for example `tinytorch::sigmoid`.
+        parent: the op that it ran inside, or "".
+        key: the dispatch key that served it: SimGPU, Decompose or CPU.
+        implementation: name, file and line of the registered function, or None.
+        shapes: shapes of the array operands.
+    """
+
+    op: str
+    parent: str
+    key: str
+    implementation: KernelSource | None
+    shapes: tuple[tuple[int, ...], ...]
+
+
+Record = LaunchRecord | CopyRecord | OpRecord
