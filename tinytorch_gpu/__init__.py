@@ -1,3 +1,49 @@
-"""tinytorch-gpu: a simulated GPU device for TinyTorch."""
+"""tinytorch-gpu: a simulated GPU device, `simgpu`, for TinyTorch.
+
+`install()` adds the device to a TinyTorch; `.to("simgpu")` moves tensors and layers.
+Kernels are written with `tinytorch_gpu.cuda`, registered with `tinytorch_gpu.library`,
+and what everything cost is read with `tinytorch_gpu.profiler`.
+"""
+
+from tinytorch_gpu import cuda, kernels, library, profiler
+from tinytorch_gpu.arch import GpuSpec
+from tinytorch_gpu.integration import install, installed, uninstall
+from tinytorch_gpu.runtime.device_module import (
+    current_device,
+    device_count,
+    get_device_name,
+    get_device_properties,
+    gpu_names,
+    is_available,
+    max_memory_allocated,
+    mem_get_info,
+    memory_allocated,
+    memory_summary,
+    reset_peak_memory_stats,
+    synchronize,
+)
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "GpuSpec",
+    "cuda",
+    "current_device",
+    "device_count",
+    "get_device_name",
+    "get_device_properties",
+    "gpu_names",
+    "install",
+    "installed",
+    "is_available",
+    "kernels",
+    "library",
+    "max_memory_allocated",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_summary",
+    "profiler",
+    "reset_peak_memory_stats",
+    "synchronize",
+    "uninstall",
+]

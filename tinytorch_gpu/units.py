@@ -75,7 +75,9 @@ def parse_bytes(text: str) -> int:
     """
     found = _PARSE.fullmatch(text.replace("K", "k"))
     if not found:
-        message = f"{text!r} is no number of bytes; write for example '16 GB' or '48 KiB'"
+        message = (
+            f"{text!r} is no number of bytes; write for example '16 GB' or '48 KiB'"
+        )
         raise ValueError(message)
     number, prefix = found.groups()
     return int(float(number) * {**_PREFIX, **_BINARY}[prefix])

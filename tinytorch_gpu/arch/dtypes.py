@@ -19,9 +19,7 @@ __all__ = ["DEVICE_DTYPES", "check_dtype", "poison_value"]
 
 DEVICE_DTYPES = tuple(
     np.dtype(name)
-    for name in (
-        "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
-    ).split()
+    for name in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 )
 
 

@@ -68,7 +68,8 @@ def bank_passes(
     first = (addresses // BANK_BYTES).reshape(shape)
     active = active_mask.reshape(shape)
     passes = _passes_of_rows(first, active, words_per_lane)
-    return passes.reshape(-1, words_per_lane).sum(axis=1)
+    of_requests: IntArray = passes.reshape(-1, words_per_lane).sum(axis=1)
+    return of_requests
 
 
 def _passes_of_rows(
@@ -76,7 +77,7 @@ def _passes_of_rows(
 ) -> IntArray:
     """Passes of each row of lanes, given the first word of each, (rows,)."""
     if _is_within_banks(first, words_per_lane):
-        return active.any(axis=1).astype(np.int64)
+        return np.asarray(active.any(axis=1), np.int64)
     words = (first[:, :, None] + np.arange(words_per_lane)).reshape(len(first), -1)
     return _largest_queue(words, active.repeat(words_per_lane, axis=1))
 
@@ -96,4 +97,5 @@ def _largest_queue(words: IntArray, active: BoolArray) -> IntArray:
     queue = row_start + (ordered & (BANKS - 1))  # one queue for each row and bank
     waiting = queue[is_new & (ordered >= 0)]
     queues = np.bincount(waiting, minlength=len(words) * BANKS)
-    return queues.reshape(-1, BANKS).max(axis=1, initial=0)
+    longest: IntArray = queues.reshape(-1, BANKS).max(axis=1, initial=0)
+    return longest

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost.occupancy import Occupancy, occupancy
-from tinytorch_gpu.cost.roofline import SM_PIPES, dram_ns
+from tinytorch_gpu.cost.pipes import SM_PIPES, dram_ns
 from tinytorch_gpu.errors import LaunchConfigError
 from tinytorch_gpu.units import format_ns
 
@@ -43,7 +43,8 @@ class KernelTime:
 
     Args:
         duration_ns: floor + the largest of the pipes.
-        bound: what binds: memory, shared memory, compute, issue, floor or "not counted".
+        bound: what binds: memory, shared memory, compute, issue, floor, or "not
+            counted".
         terms: nanoseconds of the floor and of each pipe, by name.
         waves: blocks of the grid ÷ blocks that the GPU holds at a time.
         occupancy: how full an SM gets; None if not asked.
@@ -96,8 +97,8 @@ def kernel_time(
     Limits: latency that too few warps leave exposed is not priced, nor are barriers
     beyond their instructions, nor atomics; expect the ranking to be right and absolute
     times within about a factor of 2.
-    Source: Williams, Waterman, Patterson, "Roofline" (2009); kernel floor and block cost
-    of public RTX 2080 SUPER and RTX 3090 microbenchmarks.
+    Source: Williams, Waterman, Patterson, "Roofline" (2009); kernel floor of public
+    RTX 2080 SUPER and RTX 3090 microbenchmarks.
     """
     blocks = math.prod(grid)
     fit = occupancy(math.prod(block), spec, shared_bytes=shared_bytes)
@@ -117,8 +118,8 @@ def kernel_time(
 def effective_sms(blocks: int, spec: GpuSpec) -> float:
     """Tell how many SMs share the work evenly: fewer when the last round is not full.
 
-    Every SM gets ⌊blocks ÷ SMs⌋ blocks and some get one more; the kernel ends when those
-    do. With fewer blocks than SMs, the others idle.
+    Every SM gets ⌊blocks ÷ SMs⌋ blocks and some get one more; the kernel ends when
+    those do. With fewer blocks than SMs, the others idle.
 
     Args:
         blocks: blocks of the grid, 1 or more.
@@ -145,7 +146,7 @@ def effective_sms(blocks: int, spec: GpuSpec) -> float:
 def _pipes_ns(counts: LaunchCounts, sms: float, spec: GpuSpec) -> dict[str, float]:
     """Nanoseconds of each pipe."""
     clocks_per_ns = sms * spec.clock_ghz
-    of_sms = {name: pipe(counts, spec) / clocks_per_ns for name, pipe in SM_PIPES.items()}
+    of_sms = {name: p(counts, spec) / clocks_per_ns for name, p in SM_PIPES.items()}
     return {"dram": dram_ns(counts, spec)} | of_sms
 
 

@@ -1,4 +1,4 @@
-"""Theoretical occupancy: how many blocks of a launch fit on one SM, and what stops more.
+"""Theoretical occupancy: how many blocks fit on one SM, and what stops more.
 
 Comes in: threads, registers and shared memory of a block, and the GPU. Goes out:
 `Occupancy`. Each of the four limits is one small function; the smallest wins.
@@ -101,7 +101,9 @@ def occupancy(
     }
     limiter = min(limits, key=lambda name: limits[name])
     blocks = limits[limiter]
-    return Occupancy(blocks, blocks * warps, blocks * warps / max_warps, limiter, limits)
+    return Occupancy(
+        blocks, blocks * warps, blocks * warps / max_warps, limiter, limits
+    )
 
 
 def _register_limit(warps: int, registers_per_thread: int, spec: GpuSpec) -> int:
@@ -135,9 +137,9 @@ def _round_up(number: int, unit: int) -> int:
 def _too_old(spec: GpuSpec) -> UnsupportedError:
     major, minor = spec.compute_capability
     return UnsupportedError(
-        f"occupancy of {spec.name} (compute capability {major}.{minor}) is not modelled",
+        f"occupancy of {spec.name} ({major}.{minor}) is not modelled",
         where="computing the theoretical occupancy",
-        why="GPUs before 7.0 give out registers and shared memory in other units",
+        why="before compute capability 7.0 registers are given out in other units",
         fix='model a later GPU: install(gpu="t4")',
         compute_capability=spec.compute_capability,
     )

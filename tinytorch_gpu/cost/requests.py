@@ -49,20 +49,21 @@ def check_requests(addresses: IntArray, active_mask: BoolArray, spec: GpuSpec) -
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
-        >>> check_requests(np.zeros((2, 32), int), np.ones((2, 32), bool), find_gpu("t4"))
+        >>> everyone = np.ones((2, 32), bool)
+        >>> check_requests(np.zeros((2, 32), int), everyone, find_gpu("t4"))
 
     Limits: compute capability 6.0 and later.
     Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory".
     """
     if spec.compute_capability < OLDEST_CAPABILITY:
         raise _too_old(spec)
-    is_rows = addresses.ndim == 2 and addresses.shape[1] == spec.warp_size
+    is_rows = addresses.shape == (len(addresses), spec.warp_size)
     if is_rows and addresses.shape == active_mask.shape:
         return
     raise ShapeError(
         f"addresses of shape {addresses.shape}, active mask of {active_mask.shape}",
         where="counting warp-wide requests",
-        why=f"one row is one request by {spec.warp_size} lanes; both shapes are the same",
+        why=f"both are (requests, {spec.warp_size}): one row is one request",
         fix=f"reshape both: addresses.reshape(-1, {spec.warp_size})",
         shape=addresses.shape,
     )
@@ -122,7 +123,8 @@ def row_sums(flags: BoolArray) -> IntArray:
     Source: NumPy.
     """
     as_bytes = np.ascontiguousarray(flags).view(np.int8)
-    return np.einsum("ij->i", as_bytes).astype(np.int64)
+    sums: IntArray = np.einsum("ij->i", as_bytes).astype(np.int64)
+    return sums
 
 
 def count_distinct(values: IntArray, active_mask: BoolArray) -> IntArray:
@@ -136,7 +138,8 @@ def count_distinct(values: IntArray, active_mask: BoolArray) -> IntArray:
         int64 (requests,).
 
     Example:
-        >>> count_distinct(np.array([[7, 3, 7, 9]]), np.array([[True, True, True, False]]))
+        >>> first_three = np.array([[True, True, True, False]])
+        >>> count_distinct(np.array([[7, 3, 7, 9]]), first_three)
         array([2])
 
     Limits: none.

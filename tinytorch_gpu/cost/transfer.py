@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["achieved_gb_per_s", "copy_ns", "device_copy_ns"]
 
 
-def copy_ns(nbytes: int, is_pinned: bool, spec: GpuSpec) -> float:  # noqa: FBT001
+def copy_ns(nbytes: int, is_pinned: bool, spec: GpuSpec) -> float:
     """Model the time of one copy between host and device.
 
     Args:
@@ -34,8 +34,8 @@ def copy_ns(nbytes: int, is_pinned: bool, spec: GpuSpec) -> float:  # noqa: FBT0
         (2000.0, 1500.0)
 
     Limits: both directions cost the same; one copy at a time.
-    Source: CUDA C++ Best Practices Guide, "Pinned Memory" (about 12 GB/s on PCIe 3 x16);
-    measured 25.1 GB/s on PCIe 4 x16.
+    Source: CUDA C++ Best Practices Guide, "Pinned Memory" (about 12 GB/s on PCIe 3
+    x16); measured 25.1 GB/s on PCIe 4 x16.
     """
     # Simplified: pageable memory goes through a staging buffer whose speed is the host
     # CPU's; a cloud machine may be 2 x slower or faster than the preset.

@@ -15,7 +15,13 @@ from tinytorch_gpu.memory import DeviceArray, empty
 from tinytorch_gpu.runtime import copy
 from tinytorch_gpu.runtime.device import current_device
 
-__all__ = ["device_array", "device_array_like", "is_available", "synchronize", "to_device"]
+__all__ = [
+    "device_array",
+    "device_array_like",
+    "is_available",
+    "synchronize",
+    "to_device",
+]
 
 
 def to_device(obj: npt.ArrayLike, stream: Any = 0) -> DeviceArray:

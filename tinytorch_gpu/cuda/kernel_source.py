@@ -45,7 +45,9 @@ class KernelText:
         text = self._lines[number - 1].strip()
         return SourceLine(self.name, self.file, self._first + number - 1, text)
 
-    def syntax_error(self, node: ast.AST, what: str, fix: str = "") -> KernelSyntaxError:
+    def syntax_error(
+        self, node: ast.AST, what: str, fix: str = ""
+    ) -> KernelSyntaxError:
         """Make the error for a construct outside the kernel language."""
         line = self.line_of(node)
         number = getattr(node, "lineno", 1)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FunctionType
 
 __all__ = ["NOT_STATIC", "Names"]
 
 NOT_STATIC: Any = object()
-_FOLDED = {
+_FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
     ast.Mult: lambda a, b: a * b,
@@ -40,7 +41,9 @@ class Names:
         self.parameters = tuple(a.arg for a in tree.args.args)
         self.local = _assigned(tree) | set(self.parameters)
         self._globals = function.__globals__
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        cells = zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        )
         self._closure = dict(cells)
 
     def lookup(self, name: str) -> Any:

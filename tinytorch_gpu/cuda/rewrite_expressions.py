@@ -1,4 +1,4 @@
-"""Expressions of a kernel, written as calls on whole batches of lanes.
+"""Expressions of a kernel, written as operations on whole batches of lanes.
 
 `x[i] + 1` becomes `add(load(b, m0, v_x, v_i, s1), c1)`: `b` is the batch, `m0` the mask
 of the suite, `s1` the site, `c1` a typed constant. In the counted program each
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tinytorch_gpu.cuda.functions import FUNCTIONS, Lowered
+from tinytorch_gpu.cuda.functions import FUNCTIONS
 from tinytorch_gpu.cuda.intrinsics import Intrinsic, Special
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
 from tinytorch_gpu.executor.arithmetic import SPECIAL_OPERATORS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.cuda.kernel_source import KernelText
 
-__all__ = ["ExpressionWriter"]
+__all__ = ["ExpressionWriter", "is_known"]
 
 _BINARY = {
     ast.Add: "add",
@@ -52,7 +52,7 @@ SCALARS = (bool, int, float, np.number, np.bool_)
 
 
 class ExpressionWriter:
-    """Writes expressions; statements are written by its subclass.
+    """Writes expressions without calls; subclasses write calls and statements.
 
     Args:
         text: the kernel's source, for sites and errors.
@@ -66,9 +66,8 @@ class ExpressionWriter:
         self.is_counted = is_counted
         self.constants: dict[str, Any] = {}
         self.mask = "m0"
-        self.shared: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         self._counter = 0
-        self._writers: dict[type[ast.expr], Callable[[Any], str]] = {
+        self.writers: dict[type[ast.expr], Callable[[Any], str]] = {
             ast.Constant: self._constant,
             ast.Name: self._name,
             ast.BinOp: self._binary,
@@ -78,7 +77,6 @@ class ExpressionWriter:
             ast.IfExp: self._ternary,
             ast.Subscript: self._subscript,
             ast.Attribute: self._attribute,
-            ast.Call: self._call,
             ast.Tuple: self._tuple,
         }
 
@@ -86,7 +84,7 @@ class ExpressionWriter:
 
     def write(self, node: ast.expr) -> str:
         """Return the lane program's text of an expression."""
-        writer = self._writers.get(type(node))
+        writer = self.writers.get(type(node))
         if writer is None:
             self.refuse(node, f"{type(node).__name__} in a kernel")
         return writer(node)
@@ -122,7 +120,8 @@ class ExpressionWriter:
     def is_device_call(self, node: ast.Call) -> bool:
         """Tell whether a call runs another kernel function."""
         callee = self.names.static(node.func)
-        return not isinstance(callee, Intrinsic) and not _is_known(callee)
+        is_ours = isinstance(callee, Intrinsic) or callee is range or is_known(callee)
+        return not is_ours
 
     # One method for each kind of expression.
 
@@ -159,7 +158,8 @@ class ExpressionWriter:
             f"pass `{spelled}` as an argument of the kernel",
         )
 
-    def _counted(self, node: ast.AST, kind: str, value: str) -> str:
+    def counted(self, node: ast.AST, kind: str, value: str) -> str:
+        """Wrap an operation for the recorder, in the counted program."""
         if not self.is_counted:
             return value
         return f"op({self.site(node)}, {self.mask}, {kind!r}, {value})"
@@ -173,14 +173,14 @@ class ExpressionWriter:
         if name is None:
             self.refuse(node, f"the operator {type(operator).__name__}")
         kind = "special" if name in SPECIAL_OPERATORS else "arithmetic"
-        return self._counted(node, kind, f"{name}({a}, {b})")
+        return self.counted(node, kind, f"{name}({a}, {b})")
 
     def _unary(self, node: ast.UnaryOp) -> str:
         operand = node.operand
         if isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant):
             return self._typed(-operand.value)  # type: ignore[operator]
         written = f"{_UNARY[type(node.op)]}({self.write(operand)})"
-        return self._counted(node, "arithmetic", written)
+        return self.counted(node, "arithmetic", written)
 
     def _compare(self, node: ast.Compare) -> str:
         operands = [self.write(node.left)]
@@ -194,7 +194,7 @@ class ExpressionWriter:
                 self.refuse(node, f"`{ast.unparse(node)}`", "compare with ==, <, ...")
             left = operands[i].partition(" := ")[0].lstrip("(") if i else operands[0]
             pair = f"{name}({left}, {operands[i + 1]})"
-            tests.append(self._counted(node, "compare", pair))
+            tests.append(self.counted(node, "compare", pair))
         joined = tests[0]
         for test in tests[1:]:
             joined = f"and_({joined}, {test})"
@@ -209,7 +209,7 @@ class ExpressionWriter:
                 right = f"truth({self.write(value)})"
                 name = "and_" if is_and else "or_"
                 written = f"{name}(truth({joined}), {right})"
-                joined = self._counted(node, "arithmetic", written)
+                joined = self.counted(node, "arithmetic", written)
             else:
                 name = "both" if is_and else "either"
                 joined = f"b.{name}({self.mask}, {joined}, {self._lazy(value)})"
@@ -219,7 +219,7 @@ class ExpressionWriter:
         test = self.write(node.test)
         if self.is_pure(node.body) and self.is_pure(node.orelse):
             sides = f"{self.write(node.body)}, {self.write(node.orelse)}"
-            return self._counted(node, "arithmetic", f"select({test}, {sides})")
+            return self.counted(node, "arithmetic", f"select({test}, {sides})")
         sides = f"{self._lazy(node.body)}, {self._lazy(node.orelse)}"
         return f"b.choose({self.mask}, {test}, {sides}, {self.site(node)})"
 
@@ -257,68 +257,13 @@ class ExpressionWriter:
     def _tuple(self, node: ast.Tuple) -> str:
         return f"({', '.join(self.write(part) for part in node.elts)},)"
 
-    def _call(self, node: ast.Call) -> str:
-        callee = self.names.static(node.func)
-        if isinstance(callee, Intrinsic):
-            return self._intrinsic(node, callee)
-        if any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, "`*arguments` in a kernel", "write the arguments out")
-        arguments = ", ".join(self.write(a) for a in node.args)
-        if _is_known(callee):
-            self._no_keywords(node)
-            lowered: Lowered = FUNCTIONS[callee]
-            written = f"{self.keep(lowered.function)}({arguments})"
-            return self._counted(node, lowered.kind, written)
-        return self._device_call(node, callee, arguments)
-
-    def _device_call(self, node: ast.Call, callee: Any, arguments: str) -> str:
-        program = getattr(callee, "device_program", None)
-        if program is None:
-            self.refuse(
-                node,
-                f"`{ast.unparse(node.func)}` cannot be called in a kernel",
-                "use math functions, min, max, abs, casts, or a @cuda.jit function",
-            )
-        self._no_keywords(node)
-        function = self.keep(program(is_counted=self.is_counted))
-        return f"{function}(b, {self.mask}, {arguments})"
-
-    def _no_keywords(self, node: ast.Call) -> None:
-        if node.keywords:
-            self.refuse(node, "keyword arguments in a kernel", "pass them by position")
-
-    def _intrinsic(self, node: ast.Call, callee: Intrinsic) -> str:
-        if callee.role == "shared_array":
-            return self._shared_array(node)
-        if callee.role == "barrier":
-            self.refuse(node, f"{callee.name}() has no value", "give it a line of its own")
-        self._no_keywords(node)
-        arguments = ", ".join(self.write(a) for a in node.args)
-        return f"{self.keep(callee.lower)}(b, {arguments})"
-
-    def _shared_array(self, node: ast.Call) -> str:
-        given = dict(zip(("shape", "dtype"), node.args, strict=False))
-        given.update({k.arg: k.value for k in node.keywords if k.arg})
-        values = [self.names.static(given.get(n, ast.Name("?"))) for n in ("shape", "dtype")]
-        if NOT_STATIC in values:
-            self.refuse(
-                node,
-                "a shared array's shape and dtype are compile-time constants",
-                "use literals or module-level constants: cuda.shared.array(256, float32)",
-            )
-        shape = values[0] if isinstance(values[0], tuple) else (values[0],)
-        layout = (tuple(int(n) for n in shape), np.dtype(values[1]))
-        self.shared.append(layout)
-        return f"shared_array(b, {self.site(node)}, {self.keep(layout[0])}, " + (
-            f"{self.keep(layout[1])})"
-        )
-
 
 def _is_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("shape", "strides")
 
 
-def _is_known(callee: Any) -> bool:
+def is_known(callee: Any) -> bool:
+    """Tell whether a call's target is in the table of functions."""
     try:
         return callee in FUNCTIONS
     except TypeError:  # unhashable

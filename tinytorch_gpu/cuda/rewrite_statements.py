@@ -12,7 +12,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
-from tinytorch_gpu.cuda.rewrite_expressions import ExpressionWriter
+from tinytorch_gpu.cuda.rewrite_calls import CallWriter
 from tinytorch_gpu.cuda.rewrite_scopes import variable_scopes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["StatementWriter"]
 Suite = list[ast.stmt]
 
 
-class StatementWriter(ExpressionWriter):
+class StatementWriter(CallWriter):
     """Writes a whole lane program, line by line.
 
     Args:

@@ -106,7 +106,9 @@ class RangeLoop(_Loop):
             yield from self._per_lane()
 
     def _uniform(self) -> Iterator[tuple[Mask, Any]]:
-        for k in map(np.int64, range(int(self._start), int(self._stop), int(self._step))):
+        for k in map(
+            np.int64, range(int(self._start), int(self._stop), int(self._step))
+        ):
             if not self.mask.count:
                 return
             yield self.mask, k

@@ -114,7 +114,9 @@ def _lanes(threads: Any) -> str:
     count = f"{len(threads)} lane" + ("s" if len(threads) > 1 else "")
     if first // WARP != last // WARP:
         return f"{count}, warps {first // WARP} to {last // WARP}"
-    lanes = f"lane {first % WARP}" if first == last else f"{first % WARP} to {last % WARP}"
+    lanes = (
+        f"lane {first % WARP}" if first == last else f"{first % WARP} to {last % WARP}"
+    )
     prefix = "" if first == last else "lanes "
     return f"{count}, warp {first // WARP}, {prefix}{lanes}"
 

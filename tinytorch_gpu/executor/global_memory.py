@@ -79,7 +79,9 @@ def scatter(storage: Any, mask: Mask, flat: Any, value: Any) -> None:
         return
     shape = np.broadcast_shapes(*shapes, lanes.shape)
     active = np.broadcast_to(lanes, shape)
-    storage[np.broadcast_to(flat, shape)[active]] = np.broadcast_to(value, shape)[active]
+    storage[np.broadcast_to(flat, shape)[active]] = np.broadcast_to(value, shape)[
+        active
+    ]
 
 
 def _columns(value: Any, threads: Any) -> Any:

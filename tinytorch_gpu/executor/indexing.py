@@ -196,7 +196,9 @@ def _in_bounds(
     wide = index.astype(np.int64, copy=False)
     if not wide.size or int(wide.view(np.uint64).max()) < length:
         return wide
-    wrapped = np.where(wide < 0, wide + length, wide) if index.dtype.kind == "i" else wide
+    wrapped = (
+        np.where(wide < 0, wide + length, wide) if index.dtype.kind == "i" else wide
+    )
     outside = (wrapped.view(np.uint64) >= length) & mask.full()
     if outside.any():
         raise out_of_bounds(batch, array, axis, wide, outside, site, action)

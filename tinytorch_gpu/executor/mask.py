@@ -58,7 +58,7 @@ class Mask:
         if self.count == blocks * threads:
             return blocks * per_block
         if self.lanes is None or self.lanes.shape[1] == 1:
-            return self.count // threads * per_block
+            return int(self.count // threads * per_block)
         rows = self.lanes.shape[0]
         live = self.lanes.reshape(rows * per_block, WARP).any(axis=1)
         return int(np.count_nonzero(live)) * (blocks // rows)

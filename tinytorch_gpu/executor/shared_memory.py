@@ -91,7 +91,9 @@ def shared_array(
     return array
 
 
-def shared_bytes(arrays: list[tuple[tuple[int, ...], np.dtype[Any]]], limit: int) -> int:
+def shared_bytes(
+    arrays: list[tuple[tuple[int, ...], np.dtype[Any]]], limit: int
+) -> int:
     """Return the static shared memory of a block, checked against the GPU's limit.
 
     Args:

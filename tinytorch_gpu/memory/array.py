@@ -193,15 +193,15 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Any:
         """Sum over axes; see `np.sum`."""
-        return np.sum(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+        return np.sum(self, axis=axis, keepdims=keepdims)
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Any:
         """Mean over axes; see `np.mean`."""
-        return np.mean(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+        return np.mean(self, axis=axis, keepdims=keepdims)
 
     def max(self, axis: Axis = None, keepdims: bool = False) -> Any:
         """Maximum over axes; see `np.max`."""
-        return np.max(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+        return np.max(self, axis=axis, keepdims=keepdims)
 
     def copy(self) -> DeviceArray:
         """Return a contiguous copy on the device."""

@@ -94,7 +94,10 @@ def _run(
     known = device.replays.get(key) if switches.counters and switches.replay else None
     if known or not switches.counters:
         run(program, grid, block, values, None)
-        counts, time = known or (None, kernel_time(None, grid, block, size, device.spec))
+        counts, time = known or (
+            None,
+            kernel_time(None, grid, block, size, device.spec),
+        )
         return counts, time, known is not None
     recorder = CountingRecorder(device.rules)
     run(program, grid, block, values, recorder)
@@ -111,7 +114,9 @@ def _signature(program: LaneProgram, arguments: tuple[Any, ...]) -> tuple[Any, .
     for name, value in zip(program.parameters, arguments, strict=True):
         if _is_array(value):
             shift = global_array(value).offset * value.itemsize  # from an aligned start
-            parts.append((value.shape, value.strides, value.dtype.char, int(shift) % 512))
+            parts.append(
+                (value.shape, value.strides, value.dtype.char, int(shift) % 512)
+            )
         elif name in program.control_parameters:
             parts.append((value.dtype.char, value.item()))
         else:

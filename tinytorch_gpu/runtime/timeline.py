@@ -3,7 +3,7 @@
 Comes in: launches with their modelled time, copies, ops, synchronisations. Goes out: a
 record of each, handed to every listener at once and then forgotten, so that long
 training does not fill memory. Modelled time is `max(host, device)`; the `elapsed_ns` of
-a record is by how much that grew, so that all records and synchronisations add up to it.
+a record is by how much that grew, so that records and synchronisations add up to it.
 """
 
 from __future__ import annotations
@@ -190,8 +190,9 @@ class Timeline:
 
     def synchronize(self) -> None:
         """Let the host wait until the device has done all its work."""
-        self._host_ns = self.elapsed_ns + self.spec.synchronize_ns
-        self.synchronize_total_ns += self.spec.synchronize_ns
+        before = self.elapsed_ns
+        self._host_ns = before + self.spec.synchronize_ns
+        self.synchronize_total_ns += self.elapsed_ns - before
         self.synchronize_calls += 1
 
     def reset(self) -> None:
@@ -215,7 +216,7 @@ class Timeline:
         """Let host and device meet and work together; return as `_run_on_device`."""
         start = self.elapsed_ns
         self._host_ns = self._device_ns = start + duration_ns
-        return start, duration_ns
+        return start, self.elapsed_ns - start
 
     def _tell(self, record: Record) -> None:
         for listener in tuple(self.listeners):

@@ -132,7 +132,9 @@ class CountingRecorder:
         accesses.sort(key=lambda a: (a.line.line, a.kind, a.array))
         lines = sorted(self._lines.items(), key=lambda item: item[0].line)
         return LaunchCounts(
-            tuple(accesses), tuple(_line_counts(*item) for item in lines), self._barriers
+            tuple(accesses),
+            tuple(_line_counts(*item) for item in lines),
+            self._barriers,
         )
 
     def _issue(self, site: Site, mask: ActiveMask) -> dict[str, int]:
@@ -202,4 +204,5 @@ def _by_warp(mask: ActiveMask) -> IntArray:
     """Active lanes of each warp, (warps of all blocks,)."""
     lanes = np.True_ if mask.lanes is None else mask.lanes
     full = np.broadcast_to(lanes, mask.shape).reshape(-1, WARP)
-    return np.count_nonzero(full, axis=1)
+    counts: IntArray = np.count_nonzero(full, axis=1)
+    return counts

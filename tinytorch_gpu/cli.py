@@ -1,0 +1,109 @@
+"""The command `simgpu`: `simgpu demo` and `simgpu devices`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from tinytorch_gpu.arch import PRESETS, find_gpu
+from tinytorch_gpu.demo import DemoReport, run_demo
+from tinytorch_gpu.errors import SimGPUError
+from tinytorch_gpu.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: words after `simgpu`; None takes those of the process.
+
+    Returns:
+        0, or 1 after an error, which is told in four parts on standard error.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command == "demo":
+            _demo(options)
+        else:
+            _devices()
+    except SimGPUError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "simgpu", description="A simulated GPU to learn on."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    demo = commands.add_parser("demo", help="train digits on simgpu and read the bill")
+    demo.add_argument("--gpu", default="t4", help=f"one of {', '.join(PRESETS)}")
+    demo.add_argument("--epochs", type=_positive, default=10, help="default: 10")
+    demo.add_argument("--json", type=Path, help="write the figures to this file")
+    commands.add_parser("devices", help="list the GPUs that can be modelled")
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        message = f"{value} is less than 1"
+        raise argparse.ArgumentTypeError(message)
+    return value
+
+
+def _demo(options: argparse.Namespace) -> None:
+    """Run the demo with a progress bar and print its report."""
+    find_gpu(options.gpu)  # a wrong name is told before the progress bar begins
+    console = Console()
+    console.print(
+        "Training a 64-32-10 network on 1,437 handwritten digits, batches of 32,\n"
+        "on the CPU and, every op a kernel launch, on simgpu.\n",
+        highlight=False,
+    )
+    report = _with_progress(console, options)
+    console.print(str(report), highlight=False, markup=False, soft_wrap=True)
+    if options.json:
+        options.json.write_text(json.dumps(report.to_dict(), indent=2) + "\n")
+        console.print(f"\nThe same figures are in {options.json}", highlight=False)
+
+
+def _with_progress(console: Console, options: argparse.Namespace) -> DemoReport:
+    columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as bars:
+        tasks = {name: bars.add_task(name, total=None) for name in ("cpu", "simgpu")}
+
+        def progress(device: str, step: int, steps: int) -> None:
+            bars.update(tasks[device], completed=step, total=steps)
+
+        return run_demo(options.gpu, options.epochs, progress)
+
+
+def _devices() -> None:
+    """Print the presets as a table."""
+    head = f"{'name':<9} {'GPU':<18} {'SMs':>4} {'fp32':>12} {'DRAM':>10} {'memory':>9}"
+    print(head)  # noqa: T201
+    for name, spec in PRESETS.items():
+        flops = f"{spec.peak_fp32_flops / 1e12:.2f} TFLOP/s"
+        bandwidth = f"{spec.dram_gb_per_s:.0f} GB/s"
+        memory = format_bytes(spec.memory_bytes)
+        line = (
+            f"{name:<9} {spec.name:<18} {spec.num_sms:>4} {flops:>12} {bandwidth:>10}"
+        )
+        print(f"{line} {memory:>9}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""The dispatcher: every op on device arrays comes through `call`.
+
+Keys are asked in order: SimGPU (a registered kernel), Decompose (the op's own NumPy
+code, whose parts come back here), CPU (only where allowed). What served the op is
+recorded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import DeviceMismatchError, MissingKernelError
+from tinytorch_gpu.library.keys import DispatchKey
+from tinytorch_gpu.library.registry import Registration, find, registered
+from tinytorch_gpu.library.schema import qualified
+from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.runtime import current_device, to_device, to_host
+from tinytorch_gpu.trace import OpRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["allow_cpu_fallback", "call"]
+
+_cpu_allowed: set[str] = set()
+
+
+def allow_cpu_fallback(qualname: str, *, allowed: bool = True) -> None:
+    """Let the CPU compute an op that has no kernel, by copying there and back.
+
+    Args:
+        qualname: the op.
+        allowed: False forbids it again.
+    """
+    change = _cpu_allowed.add if allowed else _cpu_allowed.discard
+    change(qualified(qualname))
+
+
+def call(
+    qualname: str,
+    *operands: Any,
+    decomposition: Callable[[], Any] | None = None,
+    host: Callable[..., Any] | None = None,
+    **parameters: Any,
+) -> Any:
+    """Run an op.
+
+    Args:
+        qualname: the op, for example `"tinytorch::add"`.
+        *operands: device arrays, and scalars or 0-d host arrays.
+        decomposition: the op's own code, for when no kernel is registered.
+        host: the op as a NumPy function, for the CPU fallback.
+        **parameters: what else the op takes (`dim`, `axis`, `out`, ...).
+
+    Returns:
+        What the kernel's function returns, as a rule a device array.
+
+    Raises:
+        DeviceMismatchError: a host array stands beside a device array.
+        MissingKernelError: nothing serves the op.
+
+    Example:
+        >>> import numpy as np
+        >>> from tinytorch_gpu import cuda, kernels
+        >>> x = cuda.to_device(np.ones(3, np.float32))
+        >>> call("tinytorch::add", x, x).copy_to_host().tolist()
+        [2.0, 2.0, 2.0]
+    """
+    op = qualified(qualname)
+    operands = _on_one_device(op, operands)
+    timeline = current_device().timeline
+    parent = timeline.current_op
+    found = find(op, DispatchKey.SIMGPU)
+    key, function = _choose(op, operands, found, decomposition, host)
+    with timeline.op_scope(op):
+        if key is DispatchKey.DECOMPOSE:
+            result = function()
+        else:
+            result = function(*operands, **parameters)
+    timeline.add_op(
+        OpRecord(
+            op=op,
+            parent=parent,
+            key=key.value,
+            implementation=found.source if found else None,
+            shapes=tuple(o.shape for o in operands if isinstance(o, DeviceArray)),
+        )
+    )
+    return result
+
+
+def _choose(
+    op: str,
+    operands: tuple[Any, ...],
+    found: Registration | None,
+    decomposition: Callable[[], Any] | None,
+    host: Callable[..., Any] | None,
+) -> tuple[DispatchKey, Callable[..., Any]]:
+    """Ask the keys in order."""
+    if found:
+        return DispatchKey.SIMGPU, found.function
+    if decomposition is not None:
+        return DispatchKey.DECOMPOSE, decomposition
+    if host is not None and op in _cpu_allowed:
+        return DispatchKey.CPU, _through_host(op, host)
+    raise _missing(op, operands)
+
+
+def _through_host(op: str, host: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the fallback: copy operands to the host, compute, copy the result back."""
+    reason = f"CPU fallback of {op}"
+
+    def compute(*operands: Any, **parameters: Any) -> Any:
+        values = [to_host(o, reason) if _is_device(o) else o for o in operands]
+        return to_device(np.asarray(host(*values, **parameters)), reason)
+
+    return compute
+
+
+def _on_one_device(op: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Refuse host arrays among device arrays; 0-d ones count as scalars."""
+    made = tuple(
+        o[()] if isinstance(o, np.ndarray) and not o.ndim else o for o in operands
+    )
+    host = [o for o in made if isinstance(o, (np.ndarray, list))]
+    if not host:
+        return made
+    shapes = [np.shape(o) for o in host]
+    on_device = [o for o in made if _is_device(o)]
+    raise DeviceMismatchError(
+        f"op `{op}` got operands on different devices",
+        where=f"{op}: simgpu:0 {[o.shape for o in on_device]}, cpu {shapes}",
+        why="a kernel reads device memory only; a copy costs time and stays visible",
+        fix='move the host operand first: y = y.to("simgpu")',
+        op=op,
+        shapes=tuple(shapes),
+    )
+
+
+def _missing(op: str, operands: tuple[Any, ...]) -> MissingKernelError:
+    arrays = [f"{o.dtype} {o.shape}" for o in operands if _is_device(o)]
+    name = op.rpartition("::")[2]
+    return MissingKernelError(
+        f"op `{op}` has no kernel for device `simgpu`",
+        where=f"operands: {', '.join(arrays) or 'none'}\n"
+        "looked up: SimGPU (empty) → Decompose (none) → CPU (not allowed)",
+        why=f"{len(registered())} ops have kernels, this one has none",
+        fix=f'write one and register it: @library.impl("{op}", "simgpu"); or compute\n'
+        f"on the host: .cpu(); or library.allow_cpu_fallback({name!r}): two copies a call",
+        op=op,
+    )
+
+
+def _is_device(value: Any) -> bool:
+    return isinstance(value, DeviceArray)

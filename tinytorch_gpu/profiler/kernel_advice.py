@@ -1,0 +1,180 @@
+"""The verdict's sentences when kernels dominate: the worst kernel, its bound, a cure.
+
+Comes in: launches and the bill. Goes out: two sentences. `ADVICE` holds one function
+for each bound that the cost model tells.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from tinytorch_gpu.units import format_count, format_ns, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tinytorch_gpu.profiler.bill import Bill
+    from tinytorch_gpu.trace import (
+        AccessCounts,
+        KernelSource,
+        LaunchCounts,
+        LaunchRecord,
+    )
+
+__all__ = ["ADVICE", "worst_kernel_sentences"]
+
+_SECTOR_BYTES = 32
+_WELL_COALESCED = (
+    0.75  # share of the sectors' bytes that lanes use; below, fix it first
+)
+
+
+def worst_kernel_sentences(
+    launches: Sequence[LaunchRecord], bill: Bill, device: str
+) -> tuple[str, str]:
+    """Tell which kernel takes longest and what binds it; then what to change in it.
+
+    Args:
+        launches: all launches.
+        bill: modelled time by what it was spent on.
+        device: name of the modelled GPU.
+
+    Returns:
+        Two sentences.
+
+    Example:
+        >>> from tinytorch_gpu.profiler.bill import Bill
+        >>> print(worst_kernel_sentences([], Bill(kernel_ns=5.0), "toy GPU")[1])
+        Use views instead of copies where the layout allows it.
+    """
+    if not launches:
+        return _only_copies(bill, device)
+    same = _worst(launches)
+    longest = max(same, key=lambda launch: launch.duration_ns)
+    spent = sum(launch.duration_ns for launch in same)
+    whole = sum(launch.duration_ns for launch in launches)
+    launched = f"{format_count(len(same))} launch{'es' if len(same) > 1 else ''}"
+    first = (
+        f"Kernel-bound: kernels take {format_share(bill.kernel_ns, bill.total_ns)} of "
+        f"the time modelled on {device}; {longest.kernel} takes "
+        f"{format_share(spent, whole)} of theirs, {format_ns(spent)} in {launched}, "
+        f"bound: {longest.bound}{_measure(longest)}."
+    )
+    return first, ADVICE[longest.bound](longest)
+
+
+def _worst(launches: Sequence[LaunchRecord]) -> list[LaunchRecord]:
+    """All launches of the kernel that takes longest in total."""
+    by_kernel: dict[KernelSource, list[LaunchRecord]] = defaultdict(list)
+    for launch in launches:
+        by_kernel[launch.kernel].append(launch)
+    return max(by_kernel.values(), key=lambda same: sum(s.duration_ns for s in same))
+
+
+def _only_copies(bill: Bill, device: str) -> tuple[str, str]:
+    first = (
+        f"Kernel-bound: copies within the device take {format_ns(bill.kernel_ns)} of "
+        f"the time modelled on {device}."
+    )
+    return first, "Use views instead of copies where the layout allows it."
+
+
+def _measure(launch: LaunchRecord) -> str:
+    """The number that belongs to a memory bound."""
+    if launch.bound != "memory" or launch.counts is None:
+        return ""
+    return f", {launch.counts.sectors_per_request:.1f} sectors per request"
+
+
+def _memory(launch: LaunchRecord) -> str:
+    worst = _worst_access(launch.counts)
+    if worst is None or _efficiency(worst) >= _WELL_COALESCED:
+        return (
+            "Its accesses are coalesced, so move fewer bytes: fuse it with its "
+            "neighbours, or reuse data through a shared-memory tile."
+        )
+    used = format_share(_efficiency(worst), 1.0)
+    return (
+        f"Let neighbouring lanes touch neighbouring elements: the {worst.kind} of "
+        f"`{worst.array}` (line {worst.line.line}) moves "
+        f"{worst.sectors_per_request:.1f} sectors per request and uses {used} of them."
+    )
+
+
+def _worst_access(counts: LaunchCounts | None) -> AccessCounts | None:
+    """The global access that moves most bytes that no lane uses."""
+    accesses = counts.global_accesses if counts else ()
+    return max(accesses, key=_unused_bytes, default=None)
+
+
+def _unused_bytes(access: AccessCounts) -> int:
+    return _SECTOR_BYTES * access.sectors - access.bytes_requested
+
+
+def _efficiency(access: AccessCounts) -> float:
+    """Coalescing efficiency: bytes used ÷ bytes of the sectors, 1 at most."""
+    moved = _SECTOR_BYTES * access.sectors
+    return min(1.0, access.bytes_requested / moved) if moved else 1.0
+
+
+def _shared_memory(launch: LaunchRecord) -> str:
+    accesses = launch.counts.accesses if launch.counts else ()
+    shared = [access for access in accesses if access.space == "shared"]
+    worst = max(shared, key=lambda access: access.sectors_per_request, default=None)
+    if worst is None or worst.sectors_per_request < 2:
+        return "It has hardly a bank conflict: keep more values in registers."
+    return (
+        f"Pad the shared array by one column: the {worst.kind} of `{worst.array}` "
+        f"(line {worst.line.line}) takes {worst.sectors_per_request:.1f} passes over "
+        "the banks for each request, where 1 is the minimum of 4-byte elements."
+    )
+
+
+def _compute(launch: LaunchRecord) -> str:
+    counts = launch.counts
+    if counts is not None and counts.total("fp64") > counts.total("fp32"):
+        return (
+            f"It does {format_count(counts.total('fp64'))} float64 operations, which "
+            "cost more than float32 ones: keep values and constants in float32."
+        )
+    return (
+        "It does much arithmetic for each byte: do less of it, or choose a larger GPU."
+    )
+
+
+def _issue(launch: LaunchRecord) -> str:
+    counts = launch.counts
+    branches = counts.total("branches") if counts else 0
+    divergent = counts.total("divergent_branches") if counts else 0
+    if branches and 10 * divergent > branches:
+        return (
+            f"{format_share(divergent, branches)} of its branches diverge: its warps "
+            "issue both paths: branch by whole warps, or select without a branch."
+        )
+    return (
+        "It issues many instructions for each byte: move index arithmetic out of loops."
+    )
+
+
+def _floor(launch: LaunchRecord) -> str:
+    return (
+        f"It runs {format_ns(launch.duration_ns)} at the longest, most of it the least "
+        "time that any kernel takes: use larger batches or fuse element-wise ops."
+    )
+
+
+def _not_counted(launch: LaunchRecord) -> str:  # noqa: ARG001  (all have one form)
+    return (
+        "Switch counters on to learn what binds it: settings.override(counters=True)."
+    )
+
+
+ADVICE: dict[str, Callable[[LaunchRecord], str]] = {
+    "memory": _memory,
+    "shared memory": _shared_memory,
+    "compute": _compute,
+    "issue": _issue,
+    "floor": _floor,
+    "not counted": _not_counted,
+}

@@ -1,0 +1,194 @@
+"""`KeyAverages`: the records of a profile added up by op, shown as a table.
+
+Each launch and copy is counted once, in the row of the innermost op that asked for it.
+So the rows' elapsed times add up to the modelled elapsed time, their shares to 100 %.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.profiler.bill import Bill
+from tinytorch_gpu.profiler.op_row import OpRow, Tally
+from tinytorch_gpu.profiler.op_table import op_table
+from tinytorch_gpu.trace import LaunchRecord, OpRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.trace import CopyRecord, Record
+
+__all__ = ["KeyAverages", "average"]
+
+_SORTS: dict[str, Callable[[OpRow], float]] = {
+    "elapsed": lambda row: row.elapsed_ns,
+    "calls": lambda row: row.calls,
+    "launches": lambda row: row.launches,
+    "device_time_total": lambda row: row.device_time_total_ns,
+    "sectors_per_request": lambda row: row.sectors_per_request,
+}
+
+
+@dataclass(frozen=True)
+class KeyAverages(Sequence[OpRow]):
+    """Rows by op, the one with the longest modelled time first; works like a tuple.
+
+    Args:
+        rows: one for each op.
+        device: the modelled GPU, as the table's title tells it.
+        bill: modelled elapsed time of all rows.
+
+    Example:
+        >>> averages = average([], device="toy GPU")
+        >>> len(averages), averages.bill.total_ns
+        (0, 0.0)
+    """
+
+    rows: tuple[OpRow, ...]
+    device: str
+    bill: Bill
+
+    @overload
+    def __getitem__(self, index: int) -> OpRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[OpRow, ...]: ...
+    def __getitem__(self, index: int | slice) -> OpRow | tuple[OpRow, ...]:
+        """Return one row, or a tuple of rows."""
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        """Return the table."""
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        return f"<pre>{html.escape(self.table())}</pre>"
+
+    def sorted_by(self, sort_by: str) -> tuple[OpRow, ...]:
+        """Return the rows in another order; numbers fall, names rise.
+
+        Args:
+            sort_by: elapsed, calls, launches, device_time_total, sectors_per_request
+                or op.
+
+        Returns:
+            The rows.
+
+        Raises:
+            UnsupportedError: the table has no such order.
+        """
+        if sort_by == "op":
+            return tuple(sorted(self.rows, key=lambda row: row.op))
+        if sort_by not in _SORTS:
+            raise _unknown_order(sort_by)
+        return tuple(sorted(self.rows, key=_SORTS[sort_by], reverse=True))
+
+    def table(self, sort_by: str = "elapsed", row_limit: int = -1) -> str:
+        """Return a plain-text table, at most 110 columns wide.
+
+        Args:
+            sort_by: elapsed, calls, launches, device_time_total, sectors_per_request
+                or op.
+            row_limit: rows to show; -1 shows all. The totals are always of all rows.
+
+        Returns:
+            Title, header, rows, totals and what the counts are made of.
+
+        Raises:
+            UnsupportedError: the table has no such order.
+        """
+        rows = self.sorted_by(sort_by)
+        shown = rows if row_limit < 0 else rows[:row_limit]
+        return op_table(shown, rows, self.device)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return device, total and rows in plain types."""
+        return {
+            "device": self.device,
+            "elapsed_ns": self.bill.total_ns,
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+
+def average(
+    records: Iterable[Record],
+    *,
+    device: str,
+    synchronize_ns: float = 0.0,
+    synchronize_calls: int = 0,
+) -> KeyAverages:
+    """Add records up by op.
+
+    Args:
+        records: what the timeline told.
+        device: name of the modelled GPU.
+        synchronize_ns: modelled cost of the synchronisations, which have no records.
+        synchronize_calls: how many there were.
+
+    Returns:
+        The rows, the one with the longest modelled time first.
+
+    Example:
+        >>> from tinytorch_gpu.trace import CopyRecord
+        >>> copy = CopyRecord("h2d", 1000, "lesson", "", False, 0.0, 2000.0, 2000.0)
+        >>> row = average([copy], device="toy GPU")[0]
+        >>> row.op, row.calls, row.share
+        ('(copy h2d)', 1, 1.0)
+    """
+    tallies: dict[object, Tally] = {}
+    for record in records:
+        _add(tallies, record)
+    if synchronize_calls:
+        bill = Bill(synchronize_ns=synchronize_ns)
+        tallies["(synchronize)"] = Tally(
+            "(synchronize)", calls=synchronize_calls, bill=bill
+        )
+    total = sum((tally.bill for tally in tallies.values()), Bill())
+    rows = [tally.to_row(total.total_ns) for tally in tallies.values()]
+    rows.sort(key=_SORTS["elapsed"], reverse=True)
+    return KeyAverages(tuple(rows), device, total)
+
+
+def _add(tallies: dict[object, Tally], record: Record) -> None:
+    if isinstance(record, OpRecord):
+        _tally_of(tallies, record.op).add_op(record)
+        if record.parent:
+            _tally_of(tallies, record.parent).children[record.op] = None
+    elif record.op:
+        _tally_of(tallies, record.op).add(record)
+    else:
+        _tally_without_op(tallies, record).add(record)
+
+
+def _tally_of(tallies: dict[object, Tally], op: str) -> Tally:
+    return tallies.setdefault(op, Tally(op))
+
+
+def _tally_without_op(
+    tallies: dict[object, Tally], record: LaunchRecord | CopyRecord
+) -> Tally:
+    """Tally of what no op asked for: one for each kernel and each copy direction."""
+    if isinstance(record, LaunchRecord):
+        name = f"(kernel {record.kernel.name})"
+        return tallies.setdefault(record.kernel, Tally(name, is_op=False))
+    name = f"(copy {record.direction})"
+    return tallies.setdefault(name, Tally(name, is_op=False))
+
+
+def _unknown_order(sort_by: str) -> UnsupportedError:
+    known = ", ".join((*_SORTS, "op"))
+    return UnsupportedError(
+        f"the table cannot be sorted by {sort_by!r}",
+        where="KeyAverages.table(sort_by=...)",
+        why=f"it sorts by {known}",
+        fix='use one of these: table(sort_by="elapsed")',
+        sort_by=sort_by,
+    )

@@ -1,0 +1,102 @@
+"""Plain text tables of a fixed greatest width.
+
+Comes in: header, rows and totals as text, and which columns may be shortened. Goes out:
+the lines. Nothing here knows what the cells mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Column", "layout", "shorten"]
+
+_GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Args:
+        title: two lines of header; the first may be empty.
+        is_text: align left, and shorten if the table gets too wide.
+    """
+
+    title: tuple[str, str]
+    is_text: bool = False
+
+
+def layout(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    totals: Sequence[str],
+    width: int,
+) -> list[str]:
+    r"""Lay cells out as lines: two of header, a rule, the rows, a rule, the totals.
+
+    Args:
+        columns: titles, and which columns are text.
+        rows: cells of each row.
+        totals: cells of the last row.
+        width: greatest width; text columns are shortened to keep it.
+
+    Returns:
+        The lines.
+
+    Example:
+        >>> columns = [Column(("", "op"), is_text=True), Column(("", "calls"))]
+        >>> print("\n".join(layout(columns, [["add", "2"]], ["total", "2"], 40)))
+        op     calls
+        ------------
+        add        2
+        ------------
+        total      2
+    """
+    titles = [[column.title[line] for column in columns] for line in (0, 1)]
+    header = [cells for cells in titles if any(cells)]
+    widths = _widths(columns, [*header, *rows, totals], width)
+    rule = "-" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+    lines = [
+        [_line(columns, cells, widths) for cells in part] for part in (header, rows)
+    ]
+    return [*lines[0], rule, *lines[1], rule, _line(columns, totals, widths)]
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut the middle out of a text that is too wide; both ends say most.
+
+    Example:
+        >>> shorten("sigmoid_backward", 9)
+        'sigm…ward'
+    """
+    if len(text) <= width:
+        return text
+    head = width // 2
+    return f"{text[:head]}…{text[len(text) - (width - head - 1) :]}"
+
+
+def _widths(
+    columns: Sequence[Column], lines: Sequence[Sequence[str]], width: int
+) -> list[int]:
+    """Widths that hold all cells; the widest text column gives way until all fits."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    texts = [index for index, column in enumerate(columns) if column.is_text]
+    surplus = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    for _ in range(surplus):
+        widest = max(texts, key=lambda index: widths[index])
+        widths[widest] -= 1
+    return widths
+
+
+def _line(
+    columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]
+) -> str:
+    parts = [
+        shorten(cell, width).ljust(width) if column.is_text else cell.rjust(width)
+        for column, cell, width in zip(columns, cells, widths, strict=True)
+    ]
+    return _GAP.join(parts).rstrip()

@@ -1,0 +1,115 @@
+"""`Verdict`: what dominates the modelled time, with its numbers, and what to change.
+
+Comes in: the records of a profile. Goes out: four sums and two sentences. Read `judge`;
+the sentences stand in `advice`.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from tinytorch_gpu.profiler.advice import SENTENCES, Case
+from tinytorch_gpu.profiler.bill import Bill, bill_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tinytorch_gpu.trace import Record
+
+__all__ = ["Verdict", "judge"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Which part of the modelled time is the largest, and what to do about it.
+
+    Args:
+        device: name of the modelled GPU.
+        transfer_ns: copies between host and device.
+        launch_ns: launch overhead that no running kernel hides.
+        kernel_ns: kernels, and copies within the device.
+        synchronize_ns: the host's waits for the device, beyond the work itself.
+        dominant: transfers, launch overhead, kernels, synchronization or nothing.
+        sentences: what dominates, with the two numbers that decide it; what to change.
+    """
+
+    device: str
+    transfer_ns: float
+    launch_ns: float
+    kernel_ns: float
+    synchronize_ns: float
+    dominant: str
+    sentences: tuple[str, str]
+
+    @property
+    def elapsed_ns(self) -> float:
+        """Modelled time of all parts together."""
+        bill = Bill(
+            self.transfer_ns, self.launch_ns, self.kernel_ns, self.synchronize_ns
+        )
+        return bill.total_ns
+
+    def __str__(self) -> str:
+        """Return the two sentences, a line each."""
+        return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        """Show the two sentences in a notebook."""
+        first, second = map(html.escape, self.sentences)
+        return f"<p><b>{first}</b><br>{second}</p>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields by name, in plain types."""
+        return asdict(self)
+
+
+def judge(
+    records: Iterable[Record],
+    *,
+    device: str,
+    synchronize_ns: float = 0.0,
+    synchronize_calls: int = 0,
+) -> Verdict:
+    """Find what dominates the modelled time of the records.
+
+    Args:
+        records: what the timeline told.
+        device: name of the modelled GPU.
+        synchronize_ns: modelled cost of the synchronisations, which have no records.
+        synchronize_calls: how many there were.
+
+    Returns:
+        The verdict.
+
+    Example:
+        >>> from tinytorch_gpu.trace import CopyRecord
+        >>> copy = CopyRecord("h2d", 1000, "lesson", "", False, 0.0, 2000.0, 2000.0)
+        >>> judge([copy], device="toy GPU").dominant
+        'transfers'
+    """
+    kept = tuple(records)
+    bill = sum(map(bill_of, kept), Bill(synchronize_ns=synchronize_ns))
+    case = Case(kept, bill, device, synchronize_calls)
+    dominant = _dominant(bill)
+    return Verdict(
+        device=device,
+        transfer_ns=bill.transfer_ns,
+        launch_ns=bill.launch_ns,
+        kernel_ns=bill.kernel_ns,
+        synchronize_ns=bill.synchronize_ns,
+        dominant=dominant,
+        sentences=SENTENCES[dominant](case),
+    )
+
+
+def _dominant(bill: Bill) -> str:
+    parts = {
+        "transfers": bill.transfer_ns,
+        "launch overhead": bill.launch_ns,
+        "kernels": bill.kernel_ns,
+        "synchronization": bill.synchronize_ns,
+    }
+    largest = max(parts, key=lambda name: parts[name])
+    return largest if parts[largest] else "nothing"
