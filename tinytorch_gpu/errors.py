@@ -46,9 +46,9 @@ class SimGPUError(Exception):
         **facts: become attributes of the error (`error.shape`, `error.threads`, ...).
 
     Example:
-        >>> error = SimGPUError("store past the end", why="5 >= 4", fix="guard", index=5)
+        >>> error = SimGPUError("past the end", why="5 >= 4", fix="guard", index=5)
         >>> print(error)
-        store past the end
+        past the end
           why    5 >= 4
           fix    guard
         >>> error.index

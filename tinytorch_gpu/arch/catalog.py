@@ -37,7 +37,7 @@ PRESETS: dict[str, GpuSpec] = {
         pinned_gb_per_s=12.0,
         pageable_gb_per_s=6.0,
         fp32_sustained=0.5,
-        sources="NVIDIA T4 data sheet; Colab deviceQuery; 70 W board: sustained 0.4-0.5",
+        sources="NVIDIA T4 data sheet; Colab deviceQuery; 70 W board sustains 0.4-0.5",
     ),
     "a100": GpuSpec(
         name="A100-SXM4-40GB",

@@ -17,10 +17,10 @@ from tinytorch_gpu.errors import DtypeError
 
 __all__ = ["DEVICE_DTYPES", "check_dtype", "poison_value"]
 
-DEVICE_DTYPES = tuple(
-    np.dtype(name)
-    for name in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+_NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
 )
+DEVICE_DTYPES = tuple(map(np.dtype, _NAMES.split(" ")))
 
 
 def check_dtype(dtype: npt.DTypeLike, what: str = "array") -> np.dtype[Any]:

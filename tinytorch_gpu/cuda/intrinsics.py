@@ -6,7 +6,7 @@ call of its `lower` function into the lane program; called on the host it raises
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,8 +54,10 @@ class Intrinsic:
         self.lower = lower
         self.__doc__ = doc
 
-    def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
+    def __call__(self, *_args: Any, **_options: Any) -> Any:
         """Refuse: there is no thread on the host.
+
+        To type checkers the result is Any, since within a kernel it is a value.
 
         Raises:
             KernelSyntaxError: always.
@@ -101,12 +103,14 @@ threadIdx = _Triple("threadIdx", lambda batch, axis: batch.thread_index(axis))  
 blockIdx = _Triple("blockIdx", lambda batch, axis: batch.block_index(axis))  # noqa: N816
 blockDim = _Triple("blockDim", lambda batch, axis: batch.block_dim(axis))  # noqa: N816
 gridDim = _Triple("gridDim", lambda batch, axis: batch.grid_dim(axis))  # noqa: N816
-laneid = Special("laneid", lambda batch: _lane_ids(batch))
-warpsize = Special("warpsize", lambda _batch: np.int32(WARP))
 
 
 def _lane_ids(batch: Batch) -> Any:
     return (np.arange(batch.shape[1], dtype=np.int32) % WARP)[None]
+
+
+laneid = Special("laneid", _lane_ids)
+warpsize = Special("warpsize", lambda _batch: np.int32(WARP))
 
 
 def _grid_index(batch: Batch, axis: int) -> Any:

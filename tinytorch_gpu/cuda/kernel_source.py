@@ -80,6 +80,6 @@ class KernelText:
             f"the source of kernel `{self.name}` cannot be read",
             where=self.file,
             why="the kernel is rewritten from its text, and Python kept none",
-            fix="define it in a file or a notebook cell, not in python -c or a plain REPL",
+            fix="define it in a file or a notebook cell, not in python -c or the REPL",
             kernel=self.name,
         )

@@ -110,7 +110,12 @@ def _compiled(
     name = f"{text.name}_lanes"
     program = writer.program(name)
     file = f"<lane program {next(_numbers)} of {text.name}>"
-    linecache.cache[file] = (len(program), None, program.splitlines(True), file)
+    linecache.cache[file] = (
+        len(program),
+        None,
+        program.splitlines(keepends=True),
+        file,
+    )
     for number, source in enumerate(writer.line_sources, start=1):
         lines[file, number] = source
     namespace = {**RUNTIME, **writer.constants}

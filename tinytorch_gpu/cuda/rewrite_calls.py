@@ -83,11 +83,10 @@ class CallWriter(ExpressionWriter):
             self.refuse(
                 node,
                 "a shared array's shape and dtype are compile-time constants",
-                "use literals or module-level constants: cuda.shared.array(256, float32)",
+                "use literals or module-level constants: shared.array(256, float32)",
             )
         shape = values[0] if isinstance(values[0], tuple) else (values[0],)
         layout = (tuple(int(n) for n in shape), np.dtype(values[1]))
         self.shared.append(layout)
-        return f"shared_array(b, {self.site(node)}, {self.keep(layout[0])}, " + (
-            f"{self.keep(layout[1])})"
-        )
+        shape_name, dtype_name = map(self.keep, layout)
+        return f"shared_array(b, {self.site(node)}, {shape_name}, {dtype_name})"

@@ -128,7 +128,7 @@ class ExpressionWriter:
     def _constant(self, node: ast.Constant) -> str:
         if node.value is None or isinstance(node.value, SCALARS):
             return self._typed(node.value)
-        self.refuse(node, f"a {type(node.value).__name__} constant in a kernel")
+        raise self.text.syntax_error(node, f"a {type(node.value).__name__} constant")
 
     def _typed(self, value: Any) -> str:
         """Name a constant with its GPU type: int64, float64 or bool."""
@@ -152,7 +152,7 @@ class ExpressionWriter:
         spelled = ast.unparse(node)
         if value is NOT_STATIC:
             self.refuse(node, f"`{spelled}` is not defined", "pass it as an argument")
-        self.refuse(
+        raise self.text.syntax_error(
             node,
             f"`{spelled}` is a {type(value).__name__}, which a kernel cannot capture",
             f"pass `{spelled}` as an argument of the kernel",
@@ -233,10 +233,9 @@ class ExpressionWriter:
     def _subscript(self, node: ast.Subscript) -> str:
         constant = self.names.static(node.value)
         if isinstance(constant, tuple):
-            return f"load(b, {self.mask}, {self._static(node.value, constant)}, " + (
-                f"{self.index(node.slice)}, {self.site(node)})"
-            )
-        array = self.write(node.value)
+            array = self._static(node.value, constant)
+        else:
+            array = self.write(node.value)
         site = self.site(node, ast.unparse(node.value))
         return f"load(b, {self.mask}, {array}, {self.index(node.slice)}, {site})"
 

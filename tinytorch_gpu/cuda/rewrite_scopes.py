@@ -1,10 +1,11 @@
 """Scopes of a kernel's variables: where an assignment needs no merge.
 
-Under a mask, `v = new` must keep `v` for the lanes that do not take part, which costs a
-`where`. It can be saved when those lanes never read `v` again. The *scope* of a variable
-is the suite (list of statements) that holds all its occurrences; an assignment by all
-lanes of that suite overwrites it. Inside loops this holds only if each iteration assigns
-the variable before it reads it; otherwise the scope is the suite around the loops.
+Under a mask, `v = new` must keep `v` for the lanes that do not take part, which costs
+a `where`. It can be saved when those lanes never read `v` again. The *scope* of a
+variable is the suite (list of statements) that holds all its occurrences; an assignment
+by all lanes of that suite overwrites it. Inside loops this holds only if each iteration
+assigns the variable before it reads it; otherwise the scope is the suite around the
+loops.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ class _Place:
 
 
 def variable_scopes(tree: ast.FunctionDef) -> dict[str, int]:
-    """Return for each variable the identity (`id`) of its scope's suite.
+    r"""Return for each variable the identity (`id`) of its scope's suite.
 
     Args:
         tree: the kernel.
 
     Example:
-        >>> tree = ast.parse("def k(x):\\n  a = 1\\n  if a:\\n    b = 2\\n    c = b").body[0]
+        >>> tree = ast.parse("def k(x):\n a = 1\n if a:\n  b = 2\n  c = b").body[0]
         >>> scopes = variable_scopes(tree)
         >>> scopes["b"] == id(tree.body[1].body), scopes["a"] == id(tree.body)
         (True, True)

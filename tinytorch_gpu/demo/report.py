@@ -58,7 +58,7 @@ class DemoReport:
         return (
             f"Test accuracy   simgpu {self.simgpu.accuracy:.1%}"
             f"   cpu {self.cpu.accuracy:.1%}\n"
-            f"Losses          {len(self.cpu.losses)} steps, largest relative difference "
+            f"Losses          {len(self.cpu.losses)} steps, largest relative gap "
             f"{self.max_relative_loss_difference:.1e}\n"
             f"Wall time       {self.wall_s:.1f} s (measured, both trainings)\n\n"
             f"{self.averages.table()}\n\n{self.verdict}"

@@ -55,7 +55,7 @@ def _typed(ufunc: Any, rule: Callable[[Dtype, Dtype], Dtype]) -> Operator:
             key = a.dtype.char + b.dtype.char
             dtype = known[key]
         except (KeyError, AttributeError):
-            dtype = _learn(ufunc, rule, known, a, b)
+            dtype = _learn(rule, known, a, b)
         if dtype is None:
             return ufunc(a, b)
         return ufunc(a.astype(dtype, copy=False), b.astype(dtype, copy=False))
@@ -65,7 +65,6 @@ def _typed(ufunc: Any, rule: Callable[[Dtype, Dtype], Dtype]) -> Operator:
 
 
 def _learn(
-    ufunc: Any,
     rule: Callable[[Dtype, Dtype], Dtype],
     known: dict[str, Dtype | None],
     a: Any,

@@ -52,7 +52,7 @@ def _divergence(
         f"{thread_range(batch, absent)}",
         why="a barrier opens when every live thread of the block has come; "
         "hardware may hang here",
-        fix="move cuda.syncthreads() out of the `if` or loop that only some threads run",
+        fix="move cuda.syncthreads() out of the `if` or loop that some threads skip",
         kernel=line.kernel,
         line=line.line,
         arrived=arrived,

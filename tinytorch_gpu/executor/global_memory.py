@@ -65,23 +65,27 @@ def scatter(storage: Any, mask: Mask, flat: Any, value: Any) -> None:
     """
     if np.ndim(flat) == 0:  # every lane writes one element: the highest lane wins
         flat = np.full((1, 1), flat)
-    shapes = [np.shape(flat), np.shape(value)]
     if mask.count == mask.shape[0] * mask.shape[1]:
-        shape = np.broadcast_shapes(*shapes)
-        storage[np.broadcast_to(flat, shape)] = np.broadcast_to(value, shape)
+        _assign(storage, flat, value)
         return
     lanes: Any = mask.full() if mask.lanes is None else mask.lanes
     if len(lanes) == 1:  # the same threads of every block: pick columns
         threads = np.flatnonzero(np.broadcast_to(lanes, (1, mask.shape[1])))
-        picked = [_columns(v, threads) for v in (flat, value)]
-        shape = np.broadcast_shapes(picked[0].shape, picked[1].shape)
-        storage[np.broadcast_to(picked[0], shape)] = np.broadcast_to(picked[1], shape)
+        _assign(storage, _columns(flat, threads), _columns(value, threads))
         return
-    shape = np.broadcast_shapes(*shapes, lanes.shape)
+    shape = np.broadcast_shapes(np.shape(flat), np.shape(value), lanes.shape)
     active = np.broadcast_to(lanes, shape)
     storage[np.broadcast_to(flat, shape)[active]] = np.broadcast_to(value, shape)[
         active
     ]
+
+
+def _assign(storage: Any, flat: Any, value: Any) -> None:
+    """Write values in lane order; nearly always both have one shape already."""
+    if np.ndim(value) and value.shape != flat.shape:
+        shape = np.broadcast_shapes(flat.shape, value.shape)
+        flat, value = np.broadcast_to(flat, shape), np.broadcast_to(value, shape)
+    storage[flat] = value
 
 
 def _columns(value: Any, threads: Any) -> Any:

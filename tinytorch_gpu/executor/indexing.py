@@ -199,9 +199,12 @@ def _in_bounds(
     wrapped = (
         np.where(wide < 0, wide + length, wide) if index.dtype.kind == "i" else wide
     )
-    outside = (wrapped.view(np.uint64) >= length) & mask.full()
+    outside = wrapped.view(np.uint64) >= length
+    if mask.lanes is not None:
+        outside = outside & mask.lanes
     if outside.any():
-        raise out_of_bounds(batch, array, axis, wide, outside, site, action)
+        faulty = outside & mask.full()
+        raise out_of_bounds(batch, array, axis, wide, faulty, site, action)
     return wrapped
 
 

@@ -20,7 +20,22 @@ if TYPE_CHECKING:
 
 __all__ = ["TinyTorch", "detect"]
 
-MODULES = ["tensor", "activations", "layers", "losses", "autograd", "dataloader", "optimizers", "training", "spatial", "embeddings", "attention", "transformers"]
+MODULES = (
+    "tensor",
+    "functions",
+    "operators",
+    "activations",
+    "layers",
+    "losses",
+    "autograd",
+    "dataloader",
+    "optimizers",
+    "training",
+    "spatial",
+    "embeddings",
+    "attention",
+    "transformers",
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +125,7 @@ def _check_generation(tensor: ModuleType) -> None:
     raise UnsupportedError(
         "this TinyTorch is of generation A (before September 2026)",
         where=str(tensor.__file__),
-        why="its tensor module has no Function.apply classmethod, which carries the ops",
-        fix="update TinyTorch, or use the embedded core:\n"
+        why="its tensor module has no Function.apply classmethod, which every op uses",
+        fix="update TinyTorch, or take the embedded core:\n"
         "from tinytorch_gpu.tinytorch import Tensor",
     )

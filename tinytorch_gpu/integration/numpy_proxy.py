@@ -1,4 +1,4 @@
-"""`numpy` as TinyTorch's modules see it: the same, but device arrays stay where they are.
+"""`numpy` as TinyTorch's modules see it: the same, but device arrays stay on theirs.
 
 `np.array`, `np.asarray` and `np.ascontiguousarray` never ask a foreign array for its
 opinion; they would pull a device array to the host (and so raise). TinyTorch calls them

@@ -20,7 +20,7 @@ from tinytorch_gpu.memory import DeviceArray
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["configuration", "launch_elementwise", "split_axis"]
+__all__ = ["block_of_row", "configuration", "launch_elementwise", "split_axis"]
 
 THREADS = 256  # of a block: 8 warps, which every GPU since 2010 can hold several times
 MAX_GRID_YZ = 65_535  # blocks along y and z; CUDA C++ Programming Guide, Table 21
@@ -53,6 +53,20 @@ def configuration(*lengths: int) -> tuple[Shape, Shape]:
         left //= block[-1]
     grid = tuple(-(-n // b) for n, b in zip(lengths, block, strict=True))
     return grid, tuple(block)
+
+
+def block_of_row(length: int, most: int = THREADS) -> int:
+    """Return the threads of a block that works on one row: whole warps, a power of two.
+
+    Args:
+        length: elements of the row.
+        most: threads at most.
+
+    Example:
+        >>> block_of_row(10), block_of_row(100), block_of_row(5000)
+        (32, 128, 256)
+    """
+    return max(32, min(most, 1 << (length - 1).bit_length()))
 
 
 def launch_elementwise(

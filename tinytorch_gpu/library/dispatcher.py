@@ -148,7 +148,7 @@ def _missing(op: str, operands: tuple[Any, ...]) -> MissingKernelError:
         "looked up: SimGPU (empty) → Decompose (none) → CPU (not allowed)",
         why=f"{len(registered())} ops have kernels, this one has none",
         fix=f'write one and register it: @library.impl("{op}", "simgpu"); or compute\n'
-        f"on the host: .cpu(); or library.allow_cpu_fallback({name!r}): two copies a call",
+        f"on the host: .cpu(); or library.allow_cpu_fallback({name!r})",
         op=op,
     )
 

@@ -53,7 +53,7 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         hooks.ops.assign(self, value)
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """Return the elements in another shape: a view if strides allow, else a copy."""
+        """Return the elements in another shape: a view if possible, else a copy."""
         moved = self._elements.reshape(*shape)
         if not moved.size or np.may_share_memory(moved, self._elements):
             return self._view(moved)

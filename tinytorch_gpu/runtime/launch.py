@@ -207,7 +207,7 @@ def _dimensions(given: Any, what: str, program: LaneProgram, limits: Dim3) -> Di
                 why=f"{what} {axis} must be between 1 and {limit}",
                 fix="launch at least one block of one thread"
                 if length < 1
-                else f"spread the work over more {'blocks' if what == 'block' else 'axes'}",
+                else "spread the work over more blocks or axes",
             )
     return x, y, z
 

@@ -9,8 +9,10 @@ launch. `LaunchRecord` and `CopyRecord` add place and modelled time on the timel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tinytorch_gpu.trace.source import KernelSource, SourceLine
+if TYPE_CHECKING:
+    from tinytorch_gpu.trace.source import KernelSource, SourceLine
 
 __all__ = [
     "AccessCounts",
