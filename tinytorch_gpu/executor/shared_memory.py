@@ -54,7 +54,7 @@ class SharedArray(KernelArray):
         """Return each block's own elements at flat indices within the block."""
         by_block = self.storage.reshape(self.blocks, -1)
         if np.ndim(flat) == 0:
-            return by_block[:, int(flat), None]
+            return by_block[:, int(flat), None].copy()  # later stores must not show
         if flat.shape[0] == 1:
             return by_block.take(flat[0], axis=1, mode="clip")
         size = by_block.shape[1]

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.kernels.operands import BOOL, BinaryKernels, Operand, launch_binary
 
@@ -123,6 +121,7 @@ def gt(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return where x is greater than y, as bool.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([1, 2, 3]))
         >>> gt(x, 2).copy_to_host().tolist()
         [False, False, True]
@@ -136,6 +135,7 @@ def ge(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return where x is at least y, as bool.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([1, 2, 3]))
         >>> ge(x, 2).copy_to_host().tolist()
         [False, True, True]
@@ -149,6 +149,7 @@ def lt(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return where x is less than y, as bool.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([1, 2, 3]))
         >>> lt(x, 2).copy_to_host().tolist()
         [True, False, False]
@@ -162,6 +163,7 @@ def le(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return where x is at most y, as bool.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([1, 2, 3]))
         >>> le(x, 2).copy_to_host().tolist()
         [True, True, False]
@@ -175,6 +177,7 @@ def eq(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return where x is equal to y, as bool.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([1, 2, 3]))
         >>> eq(x, 2).copy_to_host().tolist()
         [False, True, False]
@@ -188,6 +191,7 @@ def ne(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return where x is not equal to y, as bool.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([1, 2, 3]))
         >>> ne(x, 2).copy_to_host().tolist()
         [True, False, True]

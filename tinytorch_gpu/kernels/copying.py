@@ -36,7 +36,7 @@ def copy_kernel(x, out):
 
 @library.impl("tinytorch::copy", "simgpu")
 def copy(
-    x: DeviceArray, dtype: npt.DTypeLike = None, out: DeviceArray | None = None
+    x: DeviceArray, dtype: npt.DTypeLike | None = None, out: DeviceArray | None = None
 ) -> DeviceArray:
     """Return a contiguous copy of x, or copy x into `out`.
 
@@ -49,6 +49,7 @@ def copy(
         ShapeError: x does not broadcast to `out`.
 
     Example:
+        >>> import numpy as np
         >>> copy(cuda.to_device(np.float32([1.5, -1.5])), np.int32).copy_to_host()
         array([ 1, -1], dtype=int32)
     """
@@ -87,6 +88,7 @@ def fill(out: DeviceArray, value: np.generic | float) -> DeviceArray:
     """Write one value into every element of `out`, and return it.
 
     Example:
+        >>> import numpy as np
         >>> fill(cuda.device_array(3, np.float32), 7).copy_to_host().tolist()
         [7.0, 7.0, 7.0]
     """

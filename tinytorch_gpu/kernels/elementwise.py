@@ -11,7 +11,7 @@ coalesce. Every op has the same form: a kernel, then the host function that allo
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.kernels import scalar
@@ -45,6 +45,7 @@ def sub(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return x - y, element by element.
 
     Example:
+        >>> import numpy as np
         >>> sub(2.0, cuda.to_device(np.ones(3, np.float32))).copy_to_host().tolist()
         [1.0, 1.0, 1.0]
     """
@@ -67,6 +68,7 @@ def mul(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return x × y, element by element.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.arange(3, dtype=np.float32))
         >>> mul(x, x).copy_to_host().tolist()
         [0.0, 1.0, 4.0]
@@ -90,6 +92,7 @@ def div(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray:
     """Return x ÷ y: float64 for two integer arrays, float32 for one and a scalar.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([1, 2, 4]))
         >>> div(1, x).copy_to_host().tolist()
         [1.0, 0.5, 0.25]
@@ -112,7 +115,7 @@ def maximum_kernel(x, y, out):
         a = x[row, col]
         b = y[row, col]
         # max(a, b) would drop a NaN: PTX's max returns the operand that is a number.
-        out[row, col] = b if a < b or b != b else a
+        out[row, col] = b if a < b or math.isnan(b) else a
 
 
 @library.impl("tinytorch::maximum", "simgpu")
@@ -120,6 +123,7 @@ def maximum(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArr
     """Return the larger of x and y, element by element.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([-1, 2]))
         >>> maximum(0, x).copy_to_host().tolist()
         [0.0, 2.0]
@@ -137,7 +141,7 @@ def minimum_kernel(x, y, out):
     if row < out.shape[0] and col < out.shape[1]:
         a = x[row, col]
         b = y[row, col]
-        out[row, col] = b if a > b or b != b else a
+        out[row, col] = b if a > b or math.isnan(b) else a
 
 
 @library.impl("tinytorch::minimum", "simgpu")
@@ -145,6 +149,7 @@ def minimum(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArr
     """Return the smaller of x and y, element by element.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.float32([-1, 2]))
         >>> minimum(x, 1).copy_to_host().tolist()
         [-1.0, 1.0]
@@ -168,6 +173,7 @@ def power(x: Operand, y: Operand, out: DeviceArray | None = None) -> DeviceArray
     """Return x to the power y; the exponent 2 is one multiplication.
 
     Example:
+        >>> import numpy as np
         >>> power(cuda.to_device(np.float32([1, 2, 3])), 2).copy_to_host().tolist()
         [1.0, 4.0, 9.0]
     """
@@ -230,6 +236,7 @@ def where(condition: DeviceArray, x: Operand, y: Operand) -> DeviceArray:
         ShapeError: the shapes do not broadcast.
 
     Example:
+        >>> import numpy as np
         >>> mask = cuda.to_device(np.array([True, False]))
         >>> where(mask, 1.0, 0.0).copy_to_host().tolist()
         [1.0, 0.0]

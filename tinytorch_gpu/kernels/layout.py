@@ -20,7 +20,13 @@ from tinytorch_gpu.memory import DeviceArray
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["block_of_row", "configuration", "launch_elementwise", "split_axis"]
+__all__ = [
+    "MAX_GRID_YZ",
+    "block_of_row",
+    "configuration",
+    "launch_elementwise",
+    "split_axis",
+]
 
 THREADS = 256  # of a block: 8 warps, which every GPU since 2010 can hold several times
 MAX_GRID_YZ = 65_535  # blocks along y and z; CUDA C++ Programming Guide, Table 21
@@ -56,17 +62,20 @@ def configuration(*lengths: int) -> tuple[Shape, Shape]:
 
 
 def block_of_row(length: int, most: int = THREADS) -> int:
-    """Return the threads of a block that works on one row: whole warps, a power of two.
+    """Return the threads of a block that works on one row: a power of two, whole warps.
+
+    Each thread gets four elements or more: it adds them alone, and every halving of the
+    threads saves a step with a barrier.
 
     Args:
         length: elements of the row.
         most: threads at most.
 
     Example:
-        >>> block_of_row(10), block_of_row(100), block_of_row(5000)
-        (32, 128, 256)
+        >>> block_of_row(10), block_of_row(200), block_of_row(5000)
+        (32, 64, 256)
     """
-    return max(32, min(most, 1 << (length - 1).bit_length()))
+    return max(32, min(most, 1 << (-(-length // 4) - 1).bit_length()))
 
 
 def launch_elementwise(
@@ -74,8 +83,8 @@ def launch_elementwise(
 ) -> DeviceArray:
     """Launch `kernel(*operands, out)` with one thread for each element of `out`.
 
-    Arrays are broadcast to the shape of `out` and collapsed to rows × columns; axes that
-    cannot be merged for all arrays are looped over, one launch each.
+    Arrays are broadcast to the shape of `out` and collapsed to rows × columns; axes
+    that cannot be merged for all arrays are looped over, one launch each.
 
     Args:
         kernel: indexes arrays with `[row, col]`, where `col, row = cuda.grid(2)`.
@@ -86,6 +95,7 @@ def launch_elementwise(
         `out`.
 
     Example:
+        >>> import numpy as np
         >>> from tinytorch_gpu import cuda
         >>> @cuda.jit
         ... def negate(x, out):
@@ -173,11 +183,12 @@ def split_axis(arrays: Sequence[DeviceArray], axes: Shape) -> list[DeviceArray] 
         axes: the axes to join into the middle one, non-negative.
 
     Returns:
-        The views, or None when no strides express them: the axes before and behind
-        `axes` do not merge into two, or `axes` not into one. When one axis is enough for
-        all others, it is the inner one.
+        The views, or None when no strides express them: the other axes do not merge
+        into two, or `axes` not into one. When one axis is enough for all others, it is
+        the inner one.
 
     Example:
+        >>> import numpy as np
         >>> from tinytorch_gpu import cuda
         >>> x = cuda.device_array((4, 5, 6), np.float32)
         >>> split_axis([x], (1,))[0].shape, split_axis([x], (2,))[0].shape

@@ -1,7 +1,7 @@
 """What an op accepts: shapes that broadcast, result dtypes, weak scalars, `out`.
 
-Everything that can be refused is refused here, before memory is allocated or a kernel is
-launched. Arrays follow NumPy's result types. Python and NumPy scalars are weak: they
+Everything that can be refused is refused here, before memory is allocated or a kernel
+is launched. Arrays follow NumPy's result types. Python and NumPy scalars are weak: they
 take the array's dtype, and only a float beside integers or bools makes a float32.
 """
 
@@ -24,6 +24,7 @@ __all__ = [
     "launch_unary",
     "prepared_out",
     "result_dtype",
+    "same_shape",
     "without_overlap",
 ]
 
@@ -75,16 +76,15 @@ def launch_binary(
     common = result_dtype(x, y)
     shape = common_shape(op, x, y)
     out = prepared_out(op, out, shape, common if dtype is None else dtype)
+    operands = [
+        without_overlap(o, out) if isinstance(o, DeviceArray) else common.type(o)
+        for o in (x, y)
+    ]
     if not isinstance(y, DeviceArray):
-        return launch_elementwise(
-            kernels.array_scalar, (without_overlap(x, out), common.type(y)), out
-        )
+        return launch_elementwise(kernels.array_scalar, operands, out)
     if not isinstance(x, DeviceArray):
-        return launch_elementwise(
-            kernels.scalar_array, (without_overlap(y, out), common.type(x)), out
-        )
-    pair = (without_overlap(x, out), without_overlap(y, out))
-    return launch_elementwise(kernels.arrays, pair, out)
+        return launch_elementwise(kernels.scalar_array, operands[::-1], out)
+    return launch_elementwise(kernels.arrays, operands, out)
 
 
 def launch_unary(
@@ -121,6 +121,7 @@ def result_dtype(*operands: Operand) -> Dtype:
         *operands: device arrays and scalars.
 
     Example:
+        >>> import numpy as np
         >>> result_dtype(cuda.device_array(3, np.int32), 0.5)
         dtype('float32')
         >>> result_dtype(cuda.device_array(3, np.float32), np.float64(0.5))
@@ -153,6 +154,24 @@ def common_shape(op: str, *operands: Operand) -> tuple[int, ...]:
         raise _not_broadcast(op, shapes) from None
 
 
+def same_shape(op: str, *operands: DeviceArray) -> None:
+    """Check that arrays have one shape.
+
+    Raises:
+        ShapeError: they do not.
+    """
+    shapes = [o.shape for o in operands]
+    if any(shape != shapes[0] for shape in shapes):
+        named = " and ".join(map(str, shapes))
+        raise ShapeError(
+            f"{op}: shapes {named} differ",
+            where=f"tinytorch::{op}, operands {named}",
+            why="the op takes elements at the same place in each operand",
+            fix="pass the gradient and the array that belong to one forward step",
+            shapes=tuple(shapes),
+        )
+
+
 def _not_broadcast(op: str, shapes: list[tuple[int, ...]]) -> ShapeError:
     named = " and ".join(map(str, shapes))
     width = max(map(len, shapes))
@@ -163,8 +182,8 @@ def _not_broadcast(op: str, shapes: list[tuple[int, ...]]) -> ShapeError:
     return ShapeError(
         f"{op}: shapes {named} do not broadcast",
         where=f"tinytorch::{op}, operands {named}",
-        why=f"axis {axis} has lengths {lengths}; counted from the end, lengths are equal "
-        "or one of them is 1",
+        why=f"axis {axis} has lengths {lengths}; counted from the end, lengths are "
+        "equal or one of them is 1",
         fix="reshape or transpose one operand, for example x.reshape(-1, 1)",
         shapes=tuple(shapes),
     )
@@ -186,14 +205,14 @@ def prepared_out(
             f"{op}: the result has shape {shape}, `out` has {out.shape}",
             where=f"tinytorch::{op}, out={out.dtype.name} {out.shape}",
             why="a kernel writes one element of `out` for each element of the result",
-            fix=f"cuda.device_array({shape}, np.{dtype.name}), or leave `out` out",
+            fix=f"out = cuda.device_array({shape}, np.{dtype.name}), or no `out`",
             shapes=(shape, out.shape),
         )
     if not np.can_cast(dtype, out.dtype, "same_kind"):
         raise DtypeError(
             f"{op}: the result is {dtype.name}, `out` is {out.dtype.name}",
             where=f"tinytorch::{op}, out={out.dtype.name} {out.shape}",
-            why=f"storing {dtype.name} as {out.dtype.name} would lose the fraction or sign",
+            why=f"{dtype.name} stored as {out.dtype.name} would lose its kind",
             fix=f"use an `out` of dtype {dtype.name}, or x.astype(...) afterwards",
             dtype=out.dtype,
         )

@@ -1,9 +1,9 @@
 """Reductions over any axes: sum, mean, max and min.
 
 Comes in: a device array and axes. The axes become the middle one of a view (outer, n,
-inner); then a kernel of `reduce_kernels.py` is chosen by where the contiguous axis lies,
-and a long axis is spread over more threads and reduced in two launches. Axes that no
-view can join are reduced one after another.
+inner); then a kernel of `reduce_kernels.py` is chosen by where the contiguous axis
+lies, and a long axis is spread over more threads and reduced in two launches. Axes that
+no view can join are reduced one after another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ Pair = tuple[Any, Any]
 
 SHORT = 32  # a row shorter than a warp leaves most of a block's threads idle
 ROW_LENGTH = 4096  # elements that one block reduces alone: 16 for each thread
-LOADS = 4  # elements for each thread of a row at least, so that fewer steps halve them
 COLUMN_LENGTH = 64  # elements that one thread reduces alone
 ENOUGH_THREADS = 65_536  # fill the largest GPU; more parts would cost and gain nothing
 
@@ -57,6 +56,7 @@ def reduce_sum(
         ShapeError: an axis does not exist, or stands twice.
 
     Example:
+        >>> import numpy as np
         >>> x = cuda.to_device(np.arange(6, dtype=np.float32).reshape(2, 3))
         >>> reduce_sum(x, axis=0).copy_to_host().tolist()
         [3.0, 5.0, 7.0]
@@ -80,6 +80,7 @@ def reduce_mean(
         ShapeError: an axis does not exist, or stands twice.
 
     Example:
+        >>> import numpy as np
         >>> reduce_mean(cuda.to_device(np.float32([1, 2, 6]))).item()
         3.0
     """
@@ -105,6 +106,7 @@ def reduce_max(
         ShapeError: there is nothing to choose from, or an axis does not exist.
 
     Example:
+        >>> import numpy as np
         >>> reduce_max(cuda.to_device(np.float32([[1, 9], [3, 4]])), 1).copy_to_host()
         array([9., 4.], dtype=float32)
     """
@@ -251,7 +253,7 @@ def _launch_once(
     extra = () if scale is None else (scale,)
     columns, rows = pair
     if row_wise:
-        threads = block_of_row(-(-x.shape[1] // LOADS), kernels.THREADS)
+        threads = block_of_row(x.shape[1], kernels.THREADS)
         rows[(x.shape[2], out.shape[1]), threads](x[0].T, *extra, out[0].T)
     else:
         grid, block = configuration(x.shape[2], out.shape[1], x.shape[0])

@@ -4,8 +4,8 @@
   warp stand side by side, so its loads coalesce when the *other* axis is contiguous.
 - `..._rows`: one block for each result; its threads walk side by side along the axis,
   then halve their partial results in shared memory, a barrier between the steps. Loads
-  coalesce when the reduced axis itself is contiguous. For float32 only, because a shared
-  array's dtype is a compile-time constant.
+  coalesce when the reduced axis itself is contiguous. For float32 only, because the
+  dtype of a shared array is a compile-time constant.
 
 Both write `parts` partial results for each result, so that a long axis can be spread
 over more threads; a second launch reduces the parts. `reduce.py` chooses.
@@ -15,6 +15,8 @@ over more threads; a second launch reduces the parts. `reduce.py` chooses.
 # mypy: allow-untyped-defs, no-check-untyped-defs
 
 from __future__ import annotations
+
+import math
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import float32
@@ -75,7 +77,7 @@ def max_columns_kernel(x, out):
         best = x[row, part, col]
         for k in range(part + parts, x.shape[1], parts):
             value = x[row, k, col]
-            best = value if best < value or value != value else best  # NaN wins
+            best = value if best < value or math.isnan(value) else best  # NaN wins
         out[row, part, col] = best
 
 
@@ -90,14 +92,14 @@ def max_rows_kernel(x, out):
     best = x[row, min(first, x.shape[1] - 1)]
     for k in range(first + stride, x.shape[1], stride):
         value = x[row, k]
-        best = value if best < value or value != value else best
+        best = value if best < value or math.isnan(value) else best
     cache[tid] = best
     cuda.syncthreads()
     half = cuda.blockDim.x // 2
     while half > 0:
         if tid < half:
             value = cache[tid + half]
-            best = value if best < value or value != value else best
+            best = value if best < value or math.isnan(value) else best
             cache[tid] = best
         cuda.syncthreads()
         half //= 2
@@ -114,7 +116,7 @@ def min_columns_kernel(x, out):
         best = x[row, part, col]
         for k in range(part + parts, x.shape[1], parts):
             value = x[row, k, col]
-            best = value if best > value or value != value else best
+            best = value if best > value or math.isnan(value) else best
         out[row, part, col] = best
 
 
@@ -129,14 +131,14 @@ def min_rows_kernel(x, out):
     best = x[row, min(first, x.shape[1] - 1)]
     for k in range(first + stride, x.shape[1], stride):
         value = x[row, k]
-        best = value if best > value or value != value else best
+        best = value if best > value or math.isnan(value) else best
     cache[tid] = best
     cuda.syncthreads()
     half = cuda.blockDim.x // 2
     while half > 0:
         if tid < half:
             value = cache[tid + half]
-            best = value if best > value or value != value else best
+            best = value if best > value or math.isnan(value) else best
             cache[tid] = best
         cuda.syncthreads()
         half //= 2

@@ -13,6 +13,8 @@ scalar on the right, and `rsub` `rdiv` `rpow` with the scalar on the left.
 
 from __future__ import annotations
 
+import math
+
 from tinytorch_gpu import cuda
 
 __all__ = [
@@ -99,7 +101,7 @@ def maximum_scalar_kernel(x, value, out):
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         element = x[row, col]
-        out[row, col] = value if element < value or value != value else element
+        out[row, col] = value if element < value or math.isnan(value) else element
 
 
 @cuda.jit
@@ -108,4 +110,4 @@ def minimum_scalar_kernel(x, value, out):
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         element = x[row, col]
-        out[row, col] = value if element > value or value != value else element
+        out[row, col] = value if element > value or math.isnan(value) else element

@@ -11,13 +11,14 @@ turn integer arrays into float64, as NumPy does.
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.kernels.operands import BOOL, FLOAT64, Dtype, launch_unary
-from tinytorch_gpu.memory import DeviceArray
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.memory import DeviceArray
 
 __all__ = [
     "GELU_SLOPE",
@@ -82,6 +83,7 @@ def sqrt(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return the square root of x.
 
     Example:
+        >>> import numpy as np
         >>> sqrt(cuda.to_device(np.float32([4, 9]))).copy_to_host().tolist()
         [2.0, 3.0]
     """
@@ -123,7 +125,8 @@ def relu_kernel(x, out):
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         element = x[row, col]
-        out[row, col] = float32(0.0) if element < float32(0.0) else element
+        # max(element, 0) would drop a NaN: PTX returns the operand that is a number.
+        out[row, col] = float32(0.0) if element < float32(0.0) else element  # noqa: FURB136
 
 
 @library.impl("tinytorch::relu", "simgpu")
@@ -131,6 +134,7 @@ def relu(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return x where it is positive, else 0.
 
     Example:
+        >>> import numpy as np
         >>> relu(cuda.to_device(np.float32([-2, 3]))).copy_to_host().tolist()
         [0.0, 3.0]
     """
@@ -151,6 +155,7 @@ def sigmoid(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return 1 / (1 + exp(-x)).
 
     Example:
+        >>> import numpy as np
         >>> sigmoid(cuda.to_device(np.float32([-200, 0]))).copy_to_host().tolist()
         [0.0, 0.5]
     """

@@ -85,7 +85,9 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
             UnsupportedError: the key holds an array (a scatter).
         """
         _check_basic(key)
-        part = self._elements[(*_as_tuple(key), ...)]
+        parts = _as_tuple(key)
+        is_open = not any(part is ... for part in parts)  # keep a view, never a scalar
+        part = self._elements[(*parts, ...) if is_open else parts]
         hooks.ops.assign(self._view(part), value)
 
     def __iter__(self) -> Iterator[Any]:

@@ -1,0 +1,82 @@
+"""NumPy's functions on device arrays: reductions, views, fills."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu.errors import MissingKernelError
+from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.trace import LaunchRecord
+
+A = np.random.default_rng(1).uniform(0.5, 2.0, (3, 4, 5)).astype(np.float32)
+
+COMPUTED = [
+    "np.sum(a)",
+    "np.sum(a, axis=1, keepdims=True)",
+    "np.mean(a, axis=(0, 2))",
+    "np.max(a, axis=-1)",
+    "np.min(a, axis=0)",
+    "a.sum(axis=0)",
+    "a.mean()",
+    "a.max(axis=1, keepdims=True)",
+    "np.var(a, axis=1)",
+    "np.std(a, axis=(0, 1), keepdims=True)",
+    "np.clip(a, 0.7, 1.5)",
+    "np.where(a > 1, a, -a)",
+    "np.zeros_like(a)",
+    "np.ones_like(a, dtype=np.int32)",
+    "np.full_like(a, 3.5)",
+    "np.copy(a)",
+    "np.dot(a[0], a[1].T)",
+    "np.outer(a[0, 0], a[1, 1])",
+    "a.astype(np.float64)",
+    "a.copy()",
+]
+VIEWS = [
+    "np.reshape(a, (4, 15))",
+    "np.transpose(a, (2, 0, 1))",
+    "np.swapaxes(a, 0, 2)",
+    "np.expand_dims(a, 1)",
+    "np.expand_dims(a, (0, -1))",
+    "np.squeeze(np.expand_dims(a, 0))",
+    "np.ravel(a)",
+    "np.broadcast_to(a, (2, 3, 4, 5))",
+    "a.T",
+    "a[1:, ::2]",
+    "a[..., None, 0]",
+]
+
+
+def both(expression):
+    result = eval(expression, {"np": np}, {"a": cuda.to_device(A)})
+    return result, np.asarray(eval(expression, {"np": np}, {"a": A}))
+
+
+@pytest.mark.parametrize("expression", COMPUTED)
+def test_computed_on_the_device(expression):
+    with profiler.profile() as prof:
+        result, expected = both(expression)
+    assert isinstance(result, DeviceArray)
+    np.testing.assert_allclose(result.copy_to_host(), expected, rtol=3e-6)
+    assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+    assert any(isinstance(r, LaunchRecord) for r in prof.events())
+
+
+@pytest.mark.parametrize("expression", VIEWS)
+def test_views_launch_nothing(expression):
+    with profiler.profile() as prof:
+        result, expected = both(expression)
+    assert not any(isinstance(r, LaunchRecord) for r in prof.events())
+    np.testing.assert_array_equal(result.copy_to_host(), expected)
+
+
+def test_shape_questions_need_no_copy():
+    x = cuda.to_device(A)
+    with profiler.profile() as prof:
+        assert (np.shape(x), np.ndim(x), np.size(x), np.size(x, 1)) == ((3, 4, 5), 3, 60, 4)
+    assert prof.events() == ()
+
+
+def test_a_function_without_kernel_says_so():
+    with pytest.raises(MissingKernelError, match="argsort"):
+        np.argsort(cuda.to_device(A))

@@ -1,0 +1,103 @@
+"""NumPy's operators and ufuncs on device arrays are launches."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu.errors import DeviceMismatchError, MissingKernelError, UnsupportedError
+from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.trace import LaunchRecord
+
+RNG = np.random.default_rng(0)
+A = RNG.uniform(0.5, 2.0, (3, 4)).astype(np.float32)
+B = RNG.uniform(0.5, 2.0, (3, 4)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "a + b",
+        "a - b",
+        "a * b",
+        "a / b",
+        "a ** 2",
+        "-a",
+        "abs(a)",
+        "2 - a",
+        "1 / a",
+        "a > b",
+        "a <= 1.0",
+        "a == a",
+        "a != b",
+        "np.maximum(a, b)",
+        "np.minimum(a, 1)",
+        "np.exp(a)",
+        "np.log(a)",
+        "np.sqrt(a)",
+        "np.square(a)",
+        "np.tanh(a)",
+        "np.isfinite(a)",
+        "a @ b.T",
+        "np.matmul(a, b.T)",
+        "~(a > b)",
+        "np.add.reduce(a, axis=1)",
+        "np.maximum.reduce(a, axis=0)",
+    ],
+)
+def test_an_expression_equals_numpys(expression):
+    with profiler.profile() as prof:
+        result = eval(expression, {"np": np}, {"a": cuda.to_device(A), "b": cuda.to_device(B)})
+    assert isinstance(result, DeviceArray)
+    expected = np.asarray(eval(expression, {"np": np}, {"a": A, "b": B}))
+    got = result.copy_to_host()
+    np.testing.assert_allclose(got, expected, rtol=2e-6)
+    assert got.dtype == expected.dtype
+    assert any(isinstance(r, LaunchRecord) for r in prof.events())
+
+
+def test_in_place_keeps_the_array():
+    x = y = cuda.to_device(A)
+    x += cuda.to_device(B)
+    x /= 2
+    assert x is y
+    np.testing.assert_allclose(y.copy_to_host(), (A + B) / 2, rtol=1e-6)
+
+
+def test_a_float64_scalar_does_not_widen():
+    x = cuda.to_device(A) * np.float64(0.1)
+    assert x.dtype == np.float32
+
+
+def test_a_device_result_does_not_go_into_a_host_array():
+    host = B.copy()
+    with pytest.raises(DeviceMismatchError):
+        host += cuda.to_device(A)
+    np.testing.assert_array_equal(host, B)
+
+
+@pytest.mark.parametrize("options", [{"where": A > 1}, {"casting": "no"}])
+def test_ufunc_options_are_refused(options):
+    x = cuda.to_device(A)
+    with pytest.raises(UnsupportedError):
+        np.add(x, x, **options)
+
+
+def test_ufunc_at_is_refused():
+    x = cuda.to_device(A)
+    with pytest.raises(UnsupportedError, match="at"):
+        np.add.at(x, 0, 1)
+
+
+def test_a_ufunc_without_kernel_says_so():
+    with pytest.raises(MissingKernelError, match="arcsin"):
+        np.arcsin(cuda.to_device(A))
+
+
+def test_assignment_writes_scalars_arrays_and_slices():
+    x = cuda.to_device(A)
+    x[...] = 0.5
+    x[1] = cuda.to_device(B[1])
+    x[2, 1:3] = B[2, 1:3]
+    expected = np.full_like(A, 0.5)
+    expected[1], expected[2, 1:3] = B[1], B[2, 1:3]
+    np.testing.assert_array_equal(x.copy_to_host(), expected)
