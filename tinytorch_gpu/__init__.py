@@ -5,7 +5,7 @@ Kernels are written with `tinytorch_gpu.cuda`, registered with `tinytorch_gpu.li
 and what everything cost is read with `tinytorch_gpu.profiler`.
 """
 
-from tinytorch_gpu import cuda, kernels, library, profiler
+from tinytorch_gpu import cuda, errors, kernels, library, profiler, settings
 from tinytorch_gpu.arch import GpuSpec
 from tinytorch_gpu.integration import install, installed, uninstall
 from tinytorch_gpu.runtime.device_module import (
@@ -30,6 +30,7 @@ __all__ = [
     "cuda",
     "current_device",
     "device_count",
+    "errors",
     "get_device_name",
     "get_device_properties",
     "gpu_names",
@@ -44,6 +45,7 @@ __all__ = [
     "memory_summary",
     "profiler",
     "reset_peak_memory_stats",
+    "settings",
     "synchronize",
     "uninstall",
 ]

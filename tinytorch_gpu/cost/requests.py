@@ -74,8 +74,8 @@ def _too_old(spec: GpuSpec) -> UnsupportedError:
     return UnsupportedError(
         f"requests of {spec.name} (compute capability {major}.{minor}) are not counted",
         where="counting warp-wide requests",
-        why="GPUs before 6.0 move other units (128-byte lines, half-warps, 16 banks); "
-        "only the rules of 6.0 and later are in the simulator",
+        why="GPUs before 6.0 move other units: 128-byte lines, half-warps, 16 banks.\n"
+        "Only the rules of 6.0 and later are in the simulator",
         fix='model a later GPU: install(gpu="t4")',
         compute_capability=spec.compute_capability,
     )

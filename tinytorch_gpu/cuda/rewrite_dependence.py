@@ -94,13 +94,17 @@ class _Flow:
         for node in _expressions(statement):
             if isinstance(node, ast.Subscript) and self._is_local(node.value):
                 self.control |= self._of(node.slice)
-            elif isinstance(node, ast.IfExp) and not self._is_pure(node):
+            elif isinstance(node, ast.IfExp) and not self._is_select(node):
                 self.control |= self._of(node.test)
             elif isinstance(node, ast.BoolOp) and not self._is_pure(node):
                 self.control |= self._of(node)
             elif isinstance(node, ast.Call) and self._is_device_call(node):
                 for argument in node.args:
                     self.control |= self._of(argument)
+
+    def _is_select(self, node: ast.IfExp) -> bool:
+        """Tell whether both sides are evaluated for all lanes: no branch is taken."""
+        return self._is_pure(node.body) and self._is_pure(node.orelse)
 
     def _of(self, node: ast.AST) -> Sources:
         """Return the sources of an expression's value."""

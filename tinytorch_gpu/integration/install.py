@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu import tinytorch as embedded
 from tinytorch_gpu.integration.detect import TinyTorch, detect
 from tinytorch_gpu.integration.numpy_proxy import numpy_proxy
 from tinytorch_gpu.integration.ops import op_name, patch_functions, patch_optimizers
@@ -65,6 +66,8 @@ _current: list[Installation] = []
 def install(gpu: str | GpuSpec = "t4", package: str | None = None) -> Installation:
     """Add the device `simgpu` to a TinyTorch; calling it again changes the GPU.
 
+    The embedded core gets it as well, whichever TinyTorch is found.
+
     Args:
         gpu: the GPU to model: a preset's name or a `GpuSpec`.
         package: where TinyTorch's modules are, for example `"tinytorch.core"`; None
@@ -111,18 +114,25 @@ def installed(
 
 
 def _patched(found: TinyTorch) -> Patches:
-    """Change the TinyTorch; on an error put back what was changed."""
+    """Change the TinyTorch and the embedded core; on an error put everything back."""
     patches = Patches()
+    core = detect(embedded.__name__)
     try:
-        proxy = numpy_proxy()
-        for module in found.modules.values():
-            if "np" in vars(module):
-                patches.set(module, "np", proxy)
-        patch_tensor(patches, found)
-        patch_layers(patches, found)
-        patch_functions(patches, found)
-        patch_optimizers(patches, found)
+        for one in {found.package: found, core.package: core}.values():
+            _patch(patches, one)
     except BaseException:
         patches.undo()
         raise
     return patches
+
+
+def _patch(patches: Patches, found: TinyTorch) -> None:
+    """Add the device to one TinyTorch."""
+    proxy = numpy_proxy()
+    for module in found.modules.values():
+        if "np" in vars(module):
+            patches.set(module, "np", proxy)
+    patch_tensor(patches, found)
+    patch_layers(patches, found)
+    patch_functions(patches, found)
+    patch_optimizers(patches, found)

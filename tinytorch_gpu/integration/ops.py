@@ -106,9 +106,7 @@ def patch_optimizers(patches: Patches, found: TinyTorch) -> None:
     for thing in list(vars(module).values()) if module else []:
         if isinstance(thing, type) and "step" in vars(thing):
             original = patches.original(thing, "step")
-            patches.set(
-                thing, "step", _step(original, f"{thing.__name__.lower()}_step")
-            )
+            patches.set(thing, "step", _step(original))
 
 
 def _subclasses(base: type) -> list[type]:
@@ -160,13 +158,14 @@ def _backward(original: Any, op: str) -> Any:
     return backward
 
 
-def _step(original: Any, name: str) -> Any:
-    """Wrap an optimizer's `step`."""
+def _step(original: Any) -> Any:
+    """Wrap an optimizer's `step`: `SGD` gives the op `sgd_step`."""
 
     @functools.wraps(original)
     def step(self: Any, *args: Any) -> Any:
         if not _is_on_device(tuple(p.data for p in self.params)):
             return original(self, *args)
+        name = f"{type(self).__name__.lower()}_step"
         return call(name, decomposition=lambda: original(self, *args))
 
     return step

@@ -1,8 +1,8 @@
 """Cross-entropy of logits and class indices, and its gradient.
 
 The loss of each row is found by one kernel, the mean over rows by the op `mean`. Two
-versions each, as in `softmax_kernels.py`: one thread for each row, or one block for each
-row with shared memory when a row fills a warp.
+versions each, as in `softmax_kernels.py`: one thread for each row, or one block for
+each row, with shared memory, when a row fills a warp.
 
 The target's probability is picked by comparing every k with the target, never by using
 the target as an address: requests then do not depend on data. A target that is no class
@@ -38,7 +38,7 @@ def cross_entropy_threads_kernel(logits, targets, losses):
     """Store log(sum of exp) - the target's logit for each row; one thread a row."""
     row = cuda.grid(1)
     if row < logits.shape[0]:
-        target = targets[row]
+        target = int(targets[row])
         top = logits[row, 0]
         for k in range(1, logits.shape[1]):
             top = max(top, logits[row, k])
@@ -58,7 +58,7 @@ def cross_entropy_blocks_kernel(logits, targets, losses):
     row = cuda.blockIdx.x
     tid = cuda.threadIdx.x
     n = logits.shape[1]
-    target = targets[row]
+    target = int(targets[row])
     top = logits[row, min(tid, n - 1)]
     for k in range(tid + cuda.blockDim.x, n, cuda.blockDim.x):
         top = max(top, logits[row, k])
@@ -140,7 +140,7 @@ def cross_entropy_backward_threads_kernel(grad, logits, targets, out):
     """Store (softmax - one-hot) × grad / n; one thread a row."""
     row = cuda.grid(1)
     if row < logits.shape[0]:
-        target = targets[row]
+        target = int(targets[row])
         scale = grad[0] / float32(logits.shape[0])
         top = logits[row, 0]
         for k in range(1, logits.shape[1]):
@@ -160,7 +160,7 @@ def cross_entropy_backward_blocks_kernel(grad, logits, targets, out):
     row = cuda.blockIdx.x
     tid = cuda.threadIdx.x
     n = logits.shape[1]
-    target = targets[row]
+    target = int(targets[row])
     scale = grad[0] / float32(logits.shape[0])
     top = logits[row, min(tid, n - 1)]
     for k in range(tid + cuda.blockDim.x, n, cuda.blockDim.x):
@@ -195,7 +195,7 @@ def cross_entropy_backward_blocks_kernel(grad, logits, targets, out):
 def cross_entropy_backward(
     grad: DeviceArray, logits: DeviceArray, targets: DeviceArray
 ) -> DeviceArray:
-    """Return the gradient of cross_entropy by the logits: (softmax - one-hot) × grad / n.
+    """Return the gradient by the logits: (softmax - one-hot) × grad / n.
 
     Args:
         grad: gradient of the loss, one element.
@@ -241,7 +241,7 @@ def _check_shapes(op: str, logits: DeviceArray, targets: DeviceArray) -> None:
     raise ShapeError(
         f"{op}: logits {logits.shape} and targets {targets.shape}",
         where=f"tinytorch::{op}",
-        why="logits are (n, classes) with at least one class, targets (n,) class indices",
+        why="logits are (n, classes), one class at least; targets (n,) class indices",
         fix="logits.reshape(-1, classes) and targets.reshape(-1)",
         shapes=(logits.shape, targets.shape),
     )

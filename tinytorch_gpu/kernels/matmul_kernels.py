@@ -95,8 +95,8 @@ class Version(NamedTuple):
     sectors_per_load: float
 
 
-# A warp is two rows of 16 threads: in `a` two addresses, one in each row's own sector;
-# in `b` 16 neighbours, two sectors. A tile's rows are 16 neighbours, twice: four sectors.
+# A warp is two rows of 16 threads. Naive: in `a` two addresses, each in its own sector;
+# in `b` 16 neighbours, two sectors. Tiled: twice 16 neighbours, four sectors.
 VERSIONS = (
     Version(matmul_naive, "one thread for each element", 16_384, 2.0),
     Version(matmul_tiled, "tiles in shared memory, each loaded once", 1_024, 4.0),

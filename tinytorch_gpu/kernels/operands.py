@@ -220,7 +220,7 @@ def prepared_out(
 
 
 def without_overlap(x: DeviceArray, out: DeviceArray) -> DeviceArray:
-    """Return `x`, or a copy of it if writing `out` would change elements yet to be read.
+    """Return `x`, or a copy if writing `out` would change elements yet to be read.
 
     The same elements in the same places are safe: each thread reads its own element
     before it writes it.

@@ -2,8 +2,8 @@
 
 Comes in: an array and `dim`. The axis becomes the middle one of a view (outer, n,
 inner), and one of two kernels is launched: one block for each row where n is contiguous
-and fills a warp, else one thread for each slice. The gradients' kernels stand here, those
-of the functions in `softmax_kernels.py`.
+and fills a warp, else one thread for each slice. The kernels of the gradients stand
+here, those of the functions in `softmax_kernels.py`.
 """
 
 # Kernels are written as students write them, without annotations.

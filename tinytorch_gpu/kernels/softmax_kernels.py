@@ -84,7 +84,7 @@ def softmax_rows_kernel(x, out):
 
 @cuda.jit
 def log_softmax_columns_kernel(x, out):
-    """Store x minus the logarithm of the sum of exp(x), along n of (outer, n, inner)."""
+    """Store x minus the logarithm of the sum of exp(x) over n of (outer, n, inner)."""
     col, row = cuda.grid(2)
     if row < x.shape[0] and col < x.shape[2]:
         top = x[row, 0, col]
@@ -100,7 +100,7 @@ def log_softmax_columns_kernel(x, out):
 
 @cuda.jit
 def log_softmax_rows_kernel(x, out):
-    """Store x minus the logarithm of the sum of exp(x), along n of (rows, n)."""
+    """Store x minus the logarithm of the sum of exp(x) over n of (rows, n)."""
     cache = cuda.shared.array(THREADS, float32)
     row = cuda.blockIdx.x
     tid = cuda.threadIdx.x

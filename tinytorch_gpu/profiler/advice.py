@@ -19,12 +19,11 @@ from tinytorch_gpu.units import format_bytes, format_count, format_ns, format_sh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.profiler.bill import Bill
     from tinytorch_gpu.trace import Record
 
 __all__ = ["SENTENCES", "Case"]
-
-_LARGE_COPY_BYTES = 1_000_000  # above it bandwidth decides on every preset, not latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +33,15 @@ class Case:
     Args:
         records: all records, in order.
         bill: their modelled time by what it was spent on.
-        device: name of the modelled GPU.
+        dominant_ns: modelled time that the dominant part explains.
+        spec: the modelled GPU.
         waits: number of synchronisations.
     """
 
     records: tuple[Record, ...]
     bill: Bill
-    device: str
+    dominant_ns: float
+    spec: GpuSpec
     waits: int
 
     @property
@@ -54,46 +55,52 @@ class Case:
         copies = [r for r in self.records if isinstance(r, CopyRecord)]
         return [c for c in copies if c.direction != "d2d"]
 
-    def share(self, part_ns: float) -> str:
-        """Part of the modelled time, in percent."""
-        return format_share(part_ns, self.bill.total_ns)
+    @property
+    def share(self) -> str:
+        """The dominant part of the modelled time, as the sentences tell it."""
+        part = format_share(self.dominant_ns, self.bill.total_ns)
+        return f"{part} of the time modelled on {self.spec.name}"
 
 
 def _transfers(case: Case) -> tuple[str, str]:
-    copies = case.copies
+    copies, bill = case.copies, case.bill
     first = (
-        f"Transfer-bound: {_many(len(copies), 'copy', 'copies')} take "
-        f"{format_ns(case.bill.transfer_ns)} of the time modelled on {case.device} "
-        f"({case.share(case.bill.transfer_ns)}), the kernels "
-        f"{format_ns(case.bill.kernel_ns)}."
+        f"Transfer-bound: copies take {case.share}, {format_ns(bill.transfer_ns)} in "
+        f"{_many(len(copies), 'copy', 'copies')}; the kernels take "
+        f"{format_ns(bill.kernel_ns)}."
     )
-    reason, same = _dearest_reason(copies)
-    each = sum(c.bytes for c in same) / len(same)
+    same = _dearest_copies(copies)
+    nbytes = sum(copy.bytes for copy in same) / len(same)
+    part = format_share(_elapsed(same), bill.transfer_ns)
+    what = f"{same[0].direction.upper()} for `{same[0].reason}`"
     return first, (
-        f"Keep the data on the device: {_many(len(same), 'copy', 'copies')} of "
-        f"{format_bytes(each)} on average ({same[0].direction.upper()}, {reason}) make "
-        f"up {format_share(_elapsed(same), case.bill.transfer_ns)} of it"
-        f"{_cheaper_copies(each, same)}."
+        f"Keep the data on the device: {part} of it is {what}, "
+        f"{_many(len(same), 'copy', 'copies')} of {format_bytes(nbytes)} on average; "
+        f"{_cheaper_copies(nbytes, same, case.spec)}."
     )
 
 
-def _dearest_reason(copies: list[CopyRecord]) -> tuple[str, list[CopyRecord]]:
-    """The direction and reason that cost most, with its copies."""
+def _dearest_copies(copies: list[CopyRecord]) -> list[CopyRecord]:
+    """The copies of the direction and reason that cost most."""
     groups: dict[tuple[str, str], list[CopyRecord]] = defaultdict(list)
     for copy in copies:
         groups[copy.direction, copy.reason].append(copy)
-    (_, reason), same = max(groups.items(), key=lambda group: _elapsed(group[1]))
-    return reason, same
+    return max(groups.values(), key=_elapsed)
 
 
-def _cheaper_copies(bytes_of_copy: float, copies: list[CopyRecord]) -> str:
+def _cheaper_copies(nbytes: float, copies: list[CopyRecord], spec: GpuSpec) -> str:
     """What to do about copies that must remain: batch small ones, pin large ones."""
-    if bytes_of_copy < _LARGE_COPY_BYTES:
-        alone = _elapsed(copies) / len(copies)
-        return f"; each costs {format_ns(alone)}, mostly latency: copy many in one"
-    if not all(copy.is_pinned for copy in copies):
-        return "; what must be copied goes faster from pinned memory"
-    return "; move fewer bytes, for example float32 instead of float64"
+    is_pinned = all(copy.is_pinned for copy in copies)
+    bandwidth = spec.pinned_gb_per_s if is_pinned else spec.pageable_gb_per_s
+    if nbytes < spec.copy_latency_ns * bandwidth:
+        latency = format_ns(spec.copy_latency_ns)
+        return f"the latency of {latency} is most of their cost: copy many in one"
+    if not is_pinned:
+        return (
+            f"pinned host memory would copy at {spec.pinned_gb_per_s:g} GB/s instead "
+            f"of {spec.pageable_gb_per_s:g}"
+        )
+    return "copy fewer bytes, for example float32 instead of float64"
 
 
 def _launch_overhead(case: Case) -> tuple[str, str]:
@@ -102,10 +109,9 @@ def _launch_overhead(case: Case) -> tuple[str, str]:
     issue = sum(launch.issue_ns for launch in launches) / count
     average = sum(launch.duration_ns for launch in launches) / count
     first = (
-        f"Launch-bound: {_many(len(launches), 'launch', 'launches')} add "
-        f"{format_ns(issue)} each while the kernels run {format_ns(average)} on "
-        f"average; the overhead is {case.share(case.bill.launch_ns)} of the time "
-        f"modelled on {case.device}."
+        f"Launch-bound: {case.share} passes at the host's pace: "
+        f"{_many(len(launches), 'launch', 'launches')} add {format_ns(issue)} each "
+        f"while the kernels run {format_ns(average)} on average."
     )
     return first, f"Use larger batches or fuse element-wise ops{_what_to_fuse(case)}."
 
@@ -119,11 +125,11 @@ def _what_to_fuse(case: Case) -> str:
             children[record.parent] += 1
             decomposed[record.op] += record.key == "Decompose"
     worst = max(decomposed, key=lambda op: decomposed[op] and children[op], default="")
-    if worst and decomposed[worst] and children[worst] > decomposed[worst]:
-        ran, calls = children[worst], decomposed[worst]
+    ran, calls = children[worst], decomposed[worst]
+    if calls and ran > calls:
         return (
             f": {plain_name(worst)} has no kernel of its own and ran as "
-            f"{ran / calls:.3g} ops a call, so one fused kernel would save "
+            f"{ran / calls:.3g} ops a call, so one fused kernel would save about "
             f"{_many(ran - calls, 'launch', 'launches')}"
         )
     at_floor = sum(launch.bound == "floor" for launch in case.launches)
@@ -133,22 +139,20 @@ def _what_to_fuse(case: Case) -> str:
 
 
 def _kernels(case: Case) -> tuple[str, str]:
-    return worst_kernel_sentences(case.launches, case.bill, case.device)
+    return worst_kernel_sentences(case.launches, case.share)
 
 
 def _synchronization(case: Case) -> tuple[str, str]:
-    bill = case.bill
-    each = bill.synchronize_ns / (case.waits or 1)
     first = (
-        f"Synchronization-bound: {_many(case.waits, 'wait', 'waits')} of "
-        f"{format_ns(each)} take {format_ns(bill.synchronize_ns)} of the time modelled "
-        f"on {case.device}, the kernels {format_ns(bill.kernel_ns)}."
+        f"Synchronization-bound: waiting takes {case.share}, "
+        f"{format_ns(case.dominant_ns)} in {_many(case.waits, 'wait', 'waits')}; the "
+        f"kernels take {format_ns(case.bill.kernel_ns)}."
     )
     return first, "Synchronize once at the end rather than after each step."
 
 
 def _nothing(case: Case) -> tuple[str, str]:
-    first = f"Nothing to judge: 0 launches and 0 copies on {case.device}."
+    first = f"Nothing to judge: 0 launches and 0 copies on {case.spec.name}."
     return first, 'Run ops on tensors of device "simgpu" while the profile listens.'
 
 

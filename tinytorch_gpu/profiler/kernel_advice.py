@@ -1,6 +1,6 @@
 """The verdict's sentences when kernels dominate: the worst kernel, its bound, a cure.
 
-Comes in: launches and the bill. Goes out: two sentences. `ADVICE` holds one function
+Comes in: launches. Goes out: two sentences. `ADVICE` holds one function
 for each bound that the cost model tells.
 """
 
@@ -14,7 +14,6 @@ from tinytorch_gpu.units import format_count, format_ns, format_share
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tinytorch_gpu.profiler.bill import Bill
     from tinytorch_gpu.trace import (
         AccessCounts,
         KernelSource,
@@ -31,33 +30,31 @@ _WELL_COALESCED = (
 
 
 def worst_kernel_sentences(
-    launches: Sequence[LaunchRecord], bill: Bill, device: str
+    launches: Sequence[LaunchRecord], share: str
 ) -> tuple[str, str]:
     """Tell which kernel takes longest and what binds it; then what to change in it.
 
     Args:
         launches: all launches.
-        bill: modelled time by what it was spent on.
-        device: name of the modelled GPU.
+        share: the kernels' part of the modelled time, in words.
 
     Returns:
         Two sentences.
 
     Example:
-        >>> from tinytorch_gpu.profiler.bill import Bill
-        >>> print(worst_kernel_sentences([], Bill(kernel_ns=5.0), "toy GPU")[1])
-        Use views instead of copies where the layout allows it.
+        >>> print(worst_kernel_sentences([], "80.0 % of the modelled time")[0])
+        Kernel-bound: copies within the device take 80.0 % of the modelled time.
     """
     if not launches:
-        return _only_copies(bill, device)
+        first = f"Kernel-bound: copies within the device take {share}."
+        return first, "Use views instead of copies where the layout allows it."
     same = _worst(launches)
     longest = max(same, key=lambda launch: launch.duration_ns)
     spent = sum(launch.duration_ns for launch in same)
     whole = sum(launch.duration_ns for launch in launches)
     launched = f"{format_count(len(same))} launch{'es' if len(same) > 1 else ''}"
     first = (
-        f"Kernel-bound: kernels take {format_share(bill.kernel_ns, bill.total_ns)} of "
-        f"the time modelled on {device}; {longest.kernel} takes "
+        f"Kernel-bound: kernels take {share}; {longest.kernel} takes "
         f"{format_share(spent, whole)} of theirs, {format_ns(spent)} in {launched}, "
         f"bound: {longest.bound}{_measure(longest)}."
     )
@@ -70,14 +67,6 @@ def _worst(launches: Sequence[LaunchRecord]) -> list[LaunchRecord]:
     for launch in launches:
         by_kernel[launch.kernel].append(launch)
     return max(by_kernel.values(), key=lambda same: sum(s.duration_ns for s in same))
-
-
-def _only_copies(bill: Bill, device: str) -> tuple[str, str]:
-    first = (
-        f"Kernel-bound: copies within the device take {format_ns(bill.kernel_ns)} of "
-        f"the time modelled on {device}."
-    )
-    return first, "Use views instead of copies where the layout allows it."
 
 
 def _measure(launch: LaunchRecord) -> str:
@@ -149,8 +138,8 @@ def _issue(launch: LaunchRecord) -> str:
     divergent = counts.total("divergent_branches") if counts else 0
     if branches and 10 * divergent > branches:
         return (
-            f"{format_share(divergent, branches)} of its branches diverge: its warps "
-            "issue both paths: branch by whole warps, or select without a branch."
+            f"{format_share(divergent, branches)} of its branches diverge, and then a "
+            "warp issues both paths: branch by whole warps, or select without a branch."
         )
     return (
         "It issues many instructions for each byte: move index arithmetic out of loops."

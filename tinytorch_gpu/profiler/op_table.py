@@ -127,7 +127,7 @@ def _notes(rows: Sequence[OpRow]) -> list[str]:
     )
     if uncounted:
         counts += f", {format_count(uncounted)} not counted"
-    notes = [counts + ". Time is a model."]
+    notes = [counts + "."]
     if any(row.is_decomposed for row in rows):
         notes.append(
             "→ no kernel of its own: it ran as these ops, whose rows hold its time."

@@ -42,15 +42,17 @@ def plot_bill(
         ax = _new_axes(min(len(averages), row_limit + 1))
     bars = _bars(averages, row_limit)
     scale, unit = _unit_of(max((sum(parts) for _, parts in bars), default=0.0))
-    names = [name for name, _ in bars]
     left = [0.0] * len(bars)
     for index, (_, label, colour) in enumerate(_PARTS):
         lengths = [parts[index] / scale for _, parts in bars]
         if any(lengths):
-            ax.barh(names, lengths, left=left, color=colour, label=label, height=0.7)
+            rows = range(len(bars))
+            ax.barh(rows, lengths, left=left, color=colour, label=label, height=0.7)
         left = [start + length for start, length in zip(left, lengths, strict=True)]
     for row, (_, parts) in enumerate(bars):
         ax.text(left[row], row, f" {format_ns(sum(parts))}", va="center", fontsize=9)
+    ax.set_yticks(range(len(bars)), [name for name, _ in bars])
+    ax.set_xlim(0, 1.12 * max(left, default=1.0))  # room for the longest bar's label
     _dress(ax, averages, unit)
     return ax
 
@@ -88,7 +90,6 @@ def _dress(ax: Axes, averages: KeyAverages, unit: str) -> None:
     ax.set_title(f"Modelled time on {averages.device}: {total}", loc="left")
     ax.set_xlabel(f"modelled time ({unit})")
     ax.invert_yaxis()
-    ax.margins(x=0.12)
     ax.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)

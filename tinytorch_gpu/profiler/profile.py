@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.profiler.key_averages import KeyAverages, average
 from tinytorch_gpu.profiler.verdict import Verdict, judge
 from tinytorch_gpu.runtime.device import current_device
@@ -99,11 +100,14 @@ class profile:  # noqa: N801  (torch.profiler's name)
 
         Returns:
             Rows by op, the longest modelled time first.
+
+        Raises:
+            UnsupportedError: the profile has not begun to listen.
         """
         waited_ns, waits = self._waited()
         return average(
             self._records,
-            device=self._name(),
+            device=self._listened().spec.name,
             synchronize_ns=waited_ns,
             synchronize_calls=waits,
         )
@@ -113,11 +117,14 @@ class profile:  # noqa: N801  (torch.profiler's name)
 
         Returns:
             The numbers, and two sentences.
+
+        Raises:
+            UnsupportedError: the profile has not begun to listen.
         """
         waited_ns, waits = self._waited()
         return judge(
             self._records,
-            device=self._name(),
+            spec=self._listened().spec,
             synchronize_ns=waited_ns,
             synchronize_calls=waits,
         )
@@ -131,16 +138,27 @@ class profile:  # noqa: N801  (torch.profiler's name)
             record = replace(record, shapes=())
         self._records.append(record)
 
-    def _name(self) -> str:
-        return self._timeline.spec.name if self._timeline else "no device"
+    def _listened(self) -> Timeline:
+        """The timeline that the profile listens to, or has listened to."""
+        if self._timeline is None:
+            raise _not_begun()
+        return self._timeline
 
     def _waits(self) -> tuple[float, int]:
         """Cost and number of all synchronisations of the device so far."""
-        if self._timeline is None:
-            return 0.0, 0
-        return self._timeline.synchronize_total_ns, self._timeline.synchronize_calls
+        timeline = self._listened()
+        return timeline.synchronize_total_ns, timeline.synchronize_calls
 
     def _waited(self) -> tuple[float, int]:
         """Cost and number of the synchronisations within the block."""
         after = self._waits_after or self._waits()
         return after[0] - self._waits_before[0], after[1] - self._waits_before[1]
+
+
+def _not_begun() -> UnsupportedError:
+    return UnsupportedError(
+        "this profile has not listened yet, so it has nothing to tell",
+        where="profile.key_averages() or profile.verdict()",
+        why="a profile sees what runs within its `with` block: 0 blocks so far",
+        fix="with profile() as prof: ...   and ask prof afterwards",
+    )

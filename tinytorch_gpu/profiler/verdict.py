@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.profiler.advice import SENTENCES, Case
 from tinytorch_gpu.profiler.bill import Bill, bill_of
+from tinytorch_gpu.trace import LaunchRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.trace import Record
 
 __all__ = ["Verdict", "judge"]
@@ -31,7 +33,9 @@ class Verdict:
         launch_ns: launch overhead that no running kernel hides.
         kernel_ns: kernels, and copies within the device.
         synchronize_ns: the host's waits for the device, beyond the work itself.
-        dominant: transfers, launch overhead, kernels, synchronization or nothing.
+        dominant: transfers, launch overhead, kernels, synchronization or nothing. A
+            kernel that is over before the host can issue the next one counts with the
+            launch overhead here, since a faster kernel would save nothing.
         sentences: what dominates, with the two numbers that decide it; what to change.
     """
 
@@ -68,7 +72,7 @@ class Verdict:
 def judge(
     records: Iterable[Record],
     *,
-    device: str,
+    spec: GpuSpec,
     synchronize_ns: float = 0.0,
     synchronize_calls: int = 0,
 ) -> Verdict:
@@ -76,7 +80,7 @@ def judge(
 
     Args:
         records: what the timeline told.
-        device: name of the modelled GPU.
+        spec: the modelled GPU.
         synchronize_ns: modelled cost of the synchronisations, which have no records.
         synchronize_calls: how many there were.
 
@@ -84,17 +88,19 @@ def judge(
         The verdict.
 
     Example:
+        >>> from tinytorch_gpu.arch import find_gpu
         >>> from tinytorch_gpu.trace import CopyRecord
         >>> copy = CopyRecord("h2d", 1000, "lesson", "", False, 0.0, 2000.0, 2000.0)
-        >>> judge([copy], device="toy GPU").dominant
+        >>> judge([copy], spec=find_gpu("toy")).dominant
         'transfers'
     """
     kept = tuple(records)
-    bill = sum(map(bill_of, kept), Bill(synchronize_ns=synchronize_ns))
-    case = Case(kept, bill, device, synchronize_calls)
-    dominant = _dominant(bill)
+    waits = Bill(synchronize_ns=synchronize_ns)
+    bill = sum(map(bill_of, kept), waits)
+    dominant, dominant_ns = _dominant(sum(map(_cause_of, kept), waits))
+    case = Case(kept, bill, dominant_ns, spec, synchronize_calls)
     return Verdict(
-        device=device,
+        device=spec.name,
         transfer_ns=bill.transfer_ns,
         launch_ns=bill.launch_ns,
         kernel_ns=bill.kernel_ns,
@@ -104,12 +110,24 @@ def judge(
     )
 
 
-def _dominant(bill: Bill) -> str:
+def _cause_of(record: Record) -> Bill:
+    """Split a record's time by what would have to change to shorten it."""
+    bill = bill_of(record)
+    if not isinstance(record, LaunchRecord):
+        return bill
+    # The device waited for this launch, and the host takes longer to issue than the
+    # device to run: in a row of such launches the kernel's time is hidden.
+    is_at_hosts_pace = bill.launch_ns > 0 and record.issue_ns >= record.duration_ns
+    return Bill(launch_ns=bill.total_ns) if is_at_hosts_pace else bill
+
+
+def _dominant(causes: Bill) -> tuple[str, float]:
+    """Name the largest part, with its time."""
     parts = {
-        "transfers": bill.transfer_ns,
-        "launch overhead": bill.launch_ns,
-        "kernels": bill.kernel_ns,
-        "synchronization": bill.synchronize_ns,
+        "transfers": causes.transfer_ns,
+        "launch overhead": causes.launch_ns,
+        "kernels": causes.kernel_ns,
+        "synchronization": causes.synchronize_ns,
     }
     largest = max(parts, key=lambda name: parts[name])
-    return largest if parts[largest] else "nothing"
+    return (largest, parts[largest]) if parts[largest] else ("nothing", 0.0)

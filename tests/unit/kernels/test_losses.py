@@ -1,0 +1,87 @@
+"""Cross-entropy and its gradient against NumPy in float64."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda
+from tinytorch_gpu.errors import ShapeError
+from tinytorch_gpu.kernels.losses import cross_entropy, cross_entropy_backward
+
+SHAPES = [(1, 1), (4, 3), (32, 10), (7, 33), (3, 700)]
+
+
+def reference(logits, targets):
+    shifted = logits - logits.max(1, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+    rows = np.arange(len(targets))
+    gradient = np.exp(logs)
+    gradient[rows, targets] -= 1
+    return -logs[rows, targets].mean(), gradient / len(targets)
+
+
+@pytest.mark.parametrize("target_dtype", ["float32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_loss_and_gradient(shape, dtype, target_dtype, pair, close):
+    a, x = pair(shape, dtype, low=-9, high=9)
+    chosen = np.random.default_rng(0).integers(0, shape[1], shape[0])
+    targets = cuda.to_device(chosen.astype(target_dtype))
+    loss, gradient = reference(a.astype("f8"), chosen)
+    grad = cuda.to_device(np.array(2.0, dtype))
+    close(cross_entropy(x, targets), loss, dtype)
+    close(cross_entropy_backward(grad, x, targets), 2 * gradient, dtype)
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (5, 40)], ids=str)
+def test_transposed_logits(shape, pair, close):
+    a, x = pair(shape, order=(1, 0))
+    chosen = np.arange(5) % 4
+    targets = cuda.to_device(chosen.astype(np.float32))
+    loss, gradient = reference(a.astype("f8"), chosen)
+    grad = cuda.to_device(np.float32([1]))
+    close(cross_entropy(x, targets), loss)
+    close(cross_entropy_backward(grad, x, targets), gradient)
+
+
+@pytest.mark.parametrize("classes", [10, 64])
+def test_launches_and_replay(classes, launches, pair):
+    _, x = pair((32, classes))
+    targets, others = (cuda.to_device(np.full(32, i, np.float32)) for i in (1, 2))
+    records = launches(lambda: cross_entropy(x, targets))
+    assert len(records) == 2
+    assert all(r.counts.total("fp64") == 0 for r in records)
+    assert all(r.is_replayed for r in launches(lambda: cross_entropy(x, others)))
+
+
+@pytest.mark.parametrize("classes", [10, 64])
+def test_a_target_that_is_no_class_leaves_nan(classes, pair):
+    _, x = pair((2, classes))
+    targets = cuda.to_device(np.float32([0, classes]))
+    assert np.isnan(cross_entropy(x, targets).item())
+
+
+def test_no_rows(close):
+    x, targets = cuda.device_array((0, 3), np.float32), cuda.device_array(0, np.float32)
+    assert np.isnan(cross_entropy(x, targets).item())
+    grad = cuda.to_device(np.array(1, np.float32))
+    assert cross_entropy_backward(grad, x, targets).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("logits", "targets"),
+    [((4, 3), (3,)), ((4,), (4,)), ((4, 0), (4,)), ((2, 3), (2, 1))],
+)
+def test_shapes_are_refused_before_any_launch(logits, targets, launches):
+    x, y = cuda.device_array(logits, np.float32), cuda.device_array(targets, np.float32)
+    grad = cuda.device_array((2,), np.float32)
+
+    def attempt():
+        with pytest.raises(ShapeError, match="logits") as caught:
+            cross_entropy(x, y)
+        assert caught.value.shapes == (logits, targets)
+        with pytest.raises(ShapeError, match="grad has shape"):
+            cross_entropy_backward(
+                grad, cuda.device_array((2, 3)), cuda.device_array((2,))
+            )
+
+    assert not launches(attempt)

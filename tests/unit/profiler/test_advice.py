@@ -1,0 +1,72 @@
+"""The sentences: the numbers that decide, and a change that follows from them."""
+
+from __future__ import annotations
+
+from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.profiler.verdict import judge
+
+T4 = find_gpu("t4")
+
+
+def _sentences(records, **options):
+    return judge(records, spec=T4, **options).sentences
+
+
+def test_launch_bound_tells_issue_and_kernel_time(launch):
+    first, second = _sentences([launch(duration_ns=2600.0)] * 18_450)
+    assert "18,450 launches add 5.00 µs each" in first
+    assert "kernels run 2.60 µs on average" in first
+    assert second.startswith("Use larger batches or fuse element-wise ops: these")
+
+
+def test_launch_bound_without_floor_kernels(launch):
+    _, second = _sentences([launch(bound="memory")])
+    assert second == "Use larger batches or fuse element-wise ops."
+
+
+def test_launch_bound_names_the_decomposed_op(launch, op):
+    parts = ["neg", "exp", "add", "div"]
+    records = [launch(part) for part in parts] + [op(part, "sigmoid") for part in parts]
+    records.append(op("sigmoid", key="Decompose"))
+    _, second = _sentences(records * 10)
+    assert "sigmoid has no kernel of its own and ran as 4 ops a call" in second
+    assert "save about 30 launches" in second
+
+
+def test_a_decomposition_into_one_op_is_nothing_to_fuse(launch, op):
+    records = [launch("b"), op("b", "a"), op("a", key="Decompose")]
+    assert "no kernel of its own" not in _sentences(records)[1]
+
+
+def test_transfer_bound_tells_the_dearest_reason(copy):
+    records = [copy(reason="float(loss)", direction="d2h", nbytes=4), *[copy()] * 3]
+    first, second = _sentences(records)
+    assert "100.0 % of the time modelled on Tesla T4" in first
+    assert "36.0 µs in 4 copies" in first
+    assert "75.0 % of it is H2D for `Tensor.to`, 3 copies of 4.10 kB" in second
+
+
+def test_small_copies_are_batched(copy):
+    assert "latency of 8.00 µs" in _sentences([copy(nbytes=47_000)])[1]
+
+
+def test_large_copies_are_pinned(copy):
+    second = _sentences([copy(nbytes=10**6)])[1]
+    assert "pinned host memory would copy at 12 GB/s instead of 6" in second
+
+
+def test_large_pinned_copies_move_less(copy):
+    assert "fewer bytes" in _sentences([copy(nbytes=10**6, is_pinned=True)])[1]
+
+
+def test_synchronization_bound(launch):
+    waits = {"synchronize_ns": 15_000.0, "synchronize_calls": 3}
+    first, second = _sentences([launch(elapsed_ns=0.0)], **waits)
+    assert "15.0 µs in 3 waits" in first
+    assert "once at the end" in second
+
+
+def test_nothing_to_judge():
+    first, second = _sentences([])
+    assert "0 launches and 0 copies" in first
+    assert "simgpu" in second

@@ -1,0 +1,91 @@
+"""Advice on the kernel that takes longest, by what binds it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tinytorch_gpu.cost.model import _BOUNDS, NOT_COUNTED
+from tinytorch_gpu.profiler.kernel_advice import ADVICE, worst_kernel_sentences
+
+SHARE = "80.0 % of the modelled time"
+
+
+@pytest.fixture
+def long(launch):
+    """Give the maker of launches whose kernel takes 50 µs."""
+
+    def make(bound, counts=None, kernel="add_kernel"):
+        return launch(
+            kernel=kernel,
+            bound=bound,
+            counts=counts,
+            duration_ns=50_000.0,
+            elapsed_ns=50_000.0,
+        )
+
+    return make
+
+
+def _second(record):
+    return worst_kernel_sentences([record], SHARE)[1]
+
+
+def test_every_bound_of_the_model_has_advice():
+    assert set(ADVICE) == {*_BOUNDS.values(), NOT_COUNTED}
+
+
+@pytest.mark.parametrize("bound", sorted(ADVICE))
+def test_advice_needs_no_counts(bound, long):
+    assert _second(long(bound)).endswith(".")
+
+
+def test_the_kernel_that_takes_longest_in_total_is_named(long):
+    records = [long("memory", kernel="b_kernel")] * 3 + [long("compute")] * 2
+    first, _ = worst_kernel_sentences(records, SHARE)
+    assert "b_kernel (b.py:12) takes 60.0 % of theirs, 150 µs in 3 launches" in first
+    assert SHARE in first
+
+
+def test_scattered_accesses(long, counts):
+    coalesced = counts().accesses[0]
+    scattered = replace(coalesced, array="y", sectors=320)
+    record = long("memory", counts(coalesced, scattered))
+    first, second = worst_kernel_sentences([record], SHARE)
+    assert "18.0 sectors per request" in first
+    assert "load of `y` (line 3) moves 32.0 sectors per request" in second
+    assert "uses 12.5 % of them" in second
+
+
+def test_coalesced_accesses(long, counts):
+    assert "Its accesses are coalesced" in _second(long("memory", counts()))
+
+
+def test_broadcasts_count_as_coalesced(long, counts):
+    broadcast = replace(counts().accesses[0], sectors=10)  # 1 sector for 32 lanes
+    assert "coalesced" in _second(long("memory", counts(broadcast)))
+
+
+def test_bank_conflicts(long, counts):
+    column = replace(counts().accesses[0], array="tile", space="shared", sectors=320)
+    second = _second(long("shared memory", counts(column)))
+    assert "Pad the shared array by one column" in second
+    assert "`tile` (line 3) takes 32.0 passes" in second
+
+
+def test_shared_memory_without_conflicts(long, counts):
+    row = replace(counts().accesses[0], array="tile", space="shared", sectors=10)
+    assert "registers" in _second(long("shared memory", counts(row)))
+
+
+def test_float64(long, counts):
+    second = _second(long("compute", counts(fp64=1000)))
+    assert "1,000 float64 operations" in second
+    assert "float64" not in _second(long("compute", counts(fp32=1000)))
+
+
+def test_divergence(long, counts):
+    second = _second(long("issue", counts(branches=10, divergent_branches=5)))
+    assert "50.0 % of its branches diverge" in second
+    assert "diverge" not in _second(long("issue", counts(branches=10)))

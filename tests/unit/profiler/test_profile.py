@@ -1,0 +1,157 @@
+"""`profile`: what it hears, and when."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.cost import KernelTime
+from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.profiler import profile
+from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.timeline import Timeline
+from tinytorch_gpu.trace import KernelSource, OpRecord
+
+KERNEL = KernelSource("add_kernel", "add.py", 3)
+
+
+@pytest.fixture
+def device():
+    """Give a device that has only a timeline."""
+    return SimpleNamespace(timeline=Timeline(find_gpu("t4")))
+
+
+def _launch(device):
+    return device.timeline.add_launch(
+        kernel=KERNEL,
+        grid=(1, 1, 1),
+        block=(32, 1, 1),
+        shared_bytes=0,
+        counts=None,
+        is_replayed=False,
+        time=KernelTime(2600.0, "floor", {}),
+    )
+
+
+def test_hears_what_happens_within_the_block(device):
+    _launch(device)
+    with profile(_device=device) as prof:
+        inside = _launch(device)
+    _launch(device)
+    assert prof.events() == (inside,)
+
+
+def test_stops_and_keeps_its_records_when_the_block_fails(device):
+    prof = profile(_device=device)
+
+    def fail():
+        with prof:
+            _launch(device)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert len(prof.events()) == 1
+    assert device.timeline.listeners == []
+
+
+def test_nested_profiles_both_hear(device):
+    with profile(_device=device) as outer:
+        _launch(device)
+        with profile(_device=device) as inner:
+            _launch(device)
+        _launch(device)
+    assert (len(outer.events()), len(inner.events())) == (3, 1)
+
+
+def test_a_profile_used_again_begins_anew(device):
+    prof = profile(_device=device)
+    with prof:
+        _launch(device)
+    with prof:
+        record = _launch(device)
+    assert prof.events() == (record,)
+    assert device.timeline.listeners == []
+
+
+def test_start_and_stop_without_a_block(device):
+    prof = profile(_device=device)
+    prof.stop()
+    prof.start()
+    _launch(device)
+    prof.stop()
+    prof.stop()
+    _launch(device)
+    assert len(prof.events()) == 1
+
+
+@pytest.mark.parametrize(("record_shapes", "shapes"), [(False, ()), (True, ((2, 3),))])
+def test_shapes_are_kept_on_request(device, record_shapes, shapes):
+    with profile(record_shapes=record_shapes, _device=device) as prof:
+        device.timeline.add_op(OpRecord("add", "", "SimGPU", None, ((2, 3),)))
+    assert prof.events()[0].shapes == shapes
+
+
+def test_averages_hold_synchronisations_of_the_block_only(device):
+    device.timeline.synchronize()
+    with profile(_device=device) as prof:
+        _launch(device)
+        before = device.timeline.elapsed_ns
+        device.timeline.synchronize()
+        device.timeline.synchronize()
+    device.timeline.synchronize()
+    averages = prof.key_averages()
+    assert {row.op: row.calls for row in averages}["(synchronize)"] == 2
+    assert averages.bill.synchronize_ns == 10_000
+    assert averages.bill.total_ns == before - 5000 + 10_000
+    assert prof.verdict().synchronize_ns == 10_000
+
+
+def test_may_be_asked_while_it_listens(device):
+    with profile(_device=device) as prof:
+        _launch(device)
+        device.timeline.synchronize()
+        assert len(prof.key_averages()) == 2
+        _launch(device)
+    assert prof.key_averages().bill.synchronize_ns == 5000
+
+
+def test_a_reset_within_the_block_loses_nothing(device):
+    with profile(_device=device) as prof:
+        _launch(device)
+        device.timeline.synchronize()
+        device.timeline.reset()
+        _launch(device)
+    assert prof.key_averages().bill.total_ns == 7600 + 5000 + 7600
+
+
+def test_a_device_that_changes_its_gpu_does_not_confuse_it(device):
+    old = device.timeline
+    with profile(_device=device) as prof:
+        _launch(device)
+        device.timeline = Timeline(find_gpu("a100"))
+        _launch(device)
+    assert len(prof.events()) == 1
+    assert old.listeners == []
+    assert prof.key_averages().device == "Tesla T4"
+
+
+def test_listens_to_the_current_device_by_default():
+    with profile() as prof:
+        record = _launch(current_device())
+    assert prof.events() == (record,)
+
+
+def test_text_is_table_and_verdict(device):
+    with profile(_device=device) as prof:
+        _launch(device)
+    assert str(prof) == f"{prof.key_averages()}\n\n{prof.verdict()}"
+
+
+@pytest.mark.parametrize("question", ["key_averages", "verdict"])
+def test_a_profile_that_never_listened_says_so(question):
+    with pytest.raises(UnsupportedError) as caught:
+        getattr(profile(), question)()
+    assert caught.value.fix

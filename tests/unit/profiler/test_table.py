@@ -1,0 +1,39 @@
+"""Plain text layout."""
+
+from __future__ import annotations
+
+import pytest
+
+from tinytorch_gpu.profiler.table import Column, layout, shorten
+
+COLUMNS = [
+    Column(("", "op"), is_text=True),
+    Column(("", "kernel"), is_text=True),
+    Column(("modelled", "time")),
+]
+
+
+def test_text_stands_left_and_numbers_right():
+    lines = layout(COLUMNS, [["add", "k", "5 µs"]], ["total", "", "5 µs"], 80)
+    assert lines == [
+        "               modelled",
+        "op     kernel      time",
+        "-----------------------",
+        "add    k           5 µs",
+        "-----------------------",
+        "total              5 µs",
+    ]
+
+
+@pytest.mark.parametrize("width", [30, 40, 60])
+def test_width_is_kept_by_shortening_the_widest_text(width):
+    row = ["o" * 40, "kernel_with_a_name (file.py:12)", "123 µs"]
+    lines = layout(COLUMNS, [row], ["total", "", ""], width)
+    assert max(map(len, lines)) == width
+    assert "123 µs" in lines[3]
+
+
+def test_shorten_keeps_both_ends():
+    assert shorten("abcdefgh", 8) == "abcdefgh"
+    assert shorten("abcdefgh", 7) == "abc…fgh"
+    assert shorten("abcdefgh", 2) == "a…"
