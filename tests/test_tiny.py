@@ -47,9 +47,10 @@ def test_training_on_simgpu_equals_the_cpu_and_is_billed():
             got = train("simgpu")
     np.testing.assert_allclose(got, expected, rtol=1e-5)
     averages = prof.key_averages()
-    assert sum(row.share for row in averages) == 1.0 or abs(
-        sum(row.share for row in averages) - 1
-    ) < 1e-9
+    assert (
+        sum(row.share for row in averages) == 1.0
+        or abs(sum(row.share for row in averages) - 1) < 1e-9
+    )
     assert "sigmoid" in averages.table()
     assert len(prof.verdict().sentences) == 2
 

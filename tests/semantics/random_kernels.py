@@ -55,20 +55,21 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class Writer:
-    """Writes one kernel with the choices that Hypothesis draws."""
+    """Writes one kernel.
 
-    def __init__(self, draw):
-        self._draw = draw
+    Args:
+        number: `number(low, high)` chooses an integer; every choice is one.
+    """
+
+    def __init__(self, number):
+        self._number = number
         self.lines = []
         self._indent = 1
         self._loops = 0
         self._budget = 24  # statements
 
     def _one(self, *choices):
-        return self._draw(st.sampled_from(choices))
-
-    def _number(self, low, high):
-        return self._draw(st.integers(low, high))
+        return choices[self._number(0, len(choices) - 1)]
 
     def _emit(self, line):
         self.lines.append("    " * self._indent + line)
@@ -91,7 +92,9 @@ class Writer:
         if kind == 6:
             return f"x[{inner()} % n]"
         if kind == 7:
-            return f"{self._one('min', 'max', 'pick')}(int64({inner()}), int64({inner()}))"
+            return (
+                f"{self._one('min', 'max', 'pick')}(int64({inner()}), int64({inner()}))"
+            )
         if kind == 8:
             return f"{self._one('int32', 'int64')}({self.double(depth - 1)})"
         return f"({self.condition(1)}) * {inner()}"
@@ -117,7 +120,8 @@ class Writer:
         inner = lambda: self.double(depth - 1)  # noqa: E731
         kind = self._number(0, 8)
         if kind < 3:
-            return f"({inner()} {self._one('+', '-', '*', '/')} {self.anything(depth - 1)})"
+            sign = self._one("+", "-", "*", "/")
+            return f"({inner()} {sign} {self.anything(depth - 1)})"
         if kind == 3:
             return f"({self.single(depth - 1)} {self._one('+', '*')} {self.integer(0)})"
         if kind == 4:
@@ -140,7 +144,8 @@ class Writer:
             return f"{compared(1)} {self._one(*COMPARISONS)} {compared(0)}"
         if kind == 3:
             signs = (self._one("<", "<="), self._one("<", "<=", "!="))
-            return f"{self.integer(1)} {signs[0]} {self.integer(1)} {signs[1]} {self.integer(0)}"
+            low, middle, high = self.integer(1), self.integer(1), self.integer(0)
+            return f"{low} {signs[0]} {middle} {signs[1]} {high}"
         if kind == 4:
             return f"not ({self.condition(depth - 1)})"
         joint = self._one("and", "or")
@@ -183,7 +188,9 @@ class Writer:
         elif kind == 1:
             self._emit(f"{self._one(*DOUBLES)} {sign}= {self.anything(1)}")
         else:
-            self._emit(f"{self._one(*INTS)} {self._one(*INT_OPERATORS)}= {self.integer(1)}")
+            self._emit(
+                f"{self._one(*INTS)} {self._one(*INT_OPERATORS)}= {self.integer(1)}"
+            )
 
     def store(self, _depth):
         array = self._one("ints", "singles", "doubles")
@@ -249,17 +256,22 @@ class Writer:
             self.body(depth - 1)
 
 
-@st.composite
-def kernel_sources(draw):
-    """Draw the source of a module with one kernel, `kernel`."""
-    writer = Writer(draw)
-    for _ in range(draw(st.integers(2, 6))):
-        writer.statement(3)
-    return HEAD + "\n".join([*writer.lines, *RESULTS]) + "\n"
-
-
 RESULTS = (
     "    ints[i] += a0 + 3 * a1 + 5 * a2 + k0 + 7 * k1 + 11 * k2 + w0 + w1 * w2",
     "    singles[i] += f0 - f1",
     "    doubles[i] += d0 * 3 + d1",
 )
+
+
+def kernel_source(number):
+    """Write the source of a module with one kernel, `kernel`."""
+    writer = Writer(number)
+    for _ in range(number(2, 6)):
+        writer.statement(3)
+    return HEAD + "\n".join([*writer.lines, *RESULTS]) + "\n"
+
+
+@st.composite
+def kernel_sources(draw):
+    """Draw such a source."""
+    return kernel_source(lambda low, high: draw(st.integers(low, high)))

@@ -238,7 +238,11 @@ class Thread:
 
     def become(self, block, thread, calls):
         """Be the thread at these coordinates; `calls` counts its shared arrays."""
-        self.blockIdx, self.threadIdx, self.calls = _triple(block), _triple(thread), calls
+        self.blockIdx, self.threadIdx, self.calls = (
+            _triple(block),
+            _triple(thread),
+            calls,
+        )
         x, y, z = thread
         linear = x + int(self.blockDim.x) * (y + int(self.blockDim.y) * z)
         self.laneid = np.int32(linear % 32)
@@ -325,9 +329,7 @@ def interpreted(function, thread):
     """Return a kernel's Python function with operators, literals, names replaced."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     tree = ast.fix_missing_locations(_Replace().visit(tree))
-    cells = zip(
-        function.__code__.co_freevars, function.__closure__ or (), strict=True
-    )
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     names = dict(vars(builtins)) | dict(function.__globals__)
     names |= {name: cell.cell_contents for name, cell in cells}
     used = set(function.__code__.co_names + function.__code__.co_freevars)
@@ -347,7 +349,7 @@ def _replaced(value, thread):
         return SimpleNamespace(**table)
     if isinstance(getattr(value, "py_func", None), FunctionType):
         called = functools.cache(lambda: interpreted(value.py_func, thread))
-        return lambda *arguments: called()(*arguments)
+        return lambda *arguments: called()(*arguments)  # noqa: PLW0108  (built late)
     return FUNCTIONS[value] if _is_known(value) else value
 
 

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.semantics.agreement import check
 from tests.semantics.random_kernels import kernel_sources
@@ -44,6 +44,7 @@ def arguments():
     deadline=None,
     derandomize=True,
     database=None,
+    phases=[Phase.generate],  # add Phase.shrink for a small example, in minutes
     suppress_health_check=list(HealthCheck),
 )
 @given(source=kernel_sources())

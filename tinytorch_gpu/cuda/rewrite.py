@@ -15,7 +15,15 @@ from tinytorch_gpu.cuda.kernel_source import KernelText
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
 from tinytorch_gpu.cuda.rewrite_dependence import DATA, control_sources
 from tinytorch_gpu.cuda.rewrite_statements import StatementWriter
-from tinytorch_gpu.executor.arithmetic import BINARY, COMPARE, UNARY, select, truth
+from tinytorch_gpu.executor.arithmetic import (
+    BINARY,
+    COMPARE,
+    UNARY,
+    and_then,
+    or_else,
+    select,
+    truth,
+)
 from tinytorch_gpu.executor.barrier import barrier
 from tinytorch_gpu.executor.control import RangeLoop, WhileLoop
 from tinytorch_gpu.executor.engine import LaneProgram
@@ -39,9 +47,11 @@ RUNTIME: dict[str, Any] = {
     "RangeLoop": RangeLoop,
     "UNDEFINED": UNDEFINED,
     "WhileLoop": WhileLoop,
+    "and_then": and_then,
     "attribute": get_attribute,
     "barrier": barrier,
     "load": load,
+    "or_else": or_else,
     "select": select,
     "shared_array": shared_array,
     "store": store,

@@ -20,6 +20,7 @@ __all__ = ["DATA", "control_sources"]
 DATA = "<data>"
 Sources = frozenset[str]
 NOTHING: Sources = frozenset()
+LAZY = (ast.BoolOp, ast.Compare)
 
 
 def control_sources(
@@ -96,11 +97,16 @@ class _Flow:
                 self.control |= self._of(node.slice)
             elif isinstance(node, ast.IfExp) and not self._is_select(node):
                 self.control |= self._of(node.test)
-            elif isinstance(node, ast.BoolOp) and not self._is_pure(node):
+            elif isinstance(node, LAZY) and self._is_lazy(node):
                 self.control |= self._of(node)
             elif isinstance(node, ast.Call) and self._is_device_call(node):
                 for argument in node.args:
                     self.control |= self._of(argument)
+
+    def _is_lazy(self, node: ast.BoolOp | ast.Compare) -> bool:
+        """Tell whether later parts are evaluated only for the lanes that need them."""
+        is_single = isinstance(node, ast.Compare) and len(node.ops) == 1
+        return not is_single and not self._is_pure(node)
 
     def _is_select(self, node: ast.IfExp) -> bool:
         """Tell whether both sides are evaluated for all lanes: no branch is taken."""

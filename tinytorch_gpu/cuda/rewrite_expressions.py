@@ -183,22 +183,24 @@ class ExpressionWriter:
         return self.counted(node, "arithmetic", written)
 
     def _compare(self, node: ast.Compare) -> str:
-        operands = [self.write(node.left)]
-        operands += [self.write(right) for right in node.comparators]
-        if len(node.ops) > 1:  # a middle operand is evaluated once
-            operands[1:-1] = [f"({self.fresh('t')} := {o})" for o in operands[1:-1]]
-        tests = []
-        for i, operator in enumerate(node.ops):
-            name = _COMPARE.get(type(operator))
-            if name is None:
-                self.refuse(node, f"`{ast.unparse(node)}`", "compare with ==, <, ...")
-            left = operands[i].partition(" := ")[0].lstrip("(") if i else operands[0]
-            pair = f"{name}({left}, {operands[i + 1]})"
-            tests.append(self.counted(node, "compare", pair))
-        joined = tests[0]
-        for test in tests[1:]:
-            joined = f"and_({joined}, {test})"
-        return joined
+        return self._chain(node, 0, self.write(node.left))
+
+    def _chain(self, node: ast.Compare, first: int, left: str) -> str:
+        """Write the comparisons of `a < b < c` from one on; b is evaluated once."""
+        name = _COMPARE.get(type(node.ops[first]))
+        if name is None:
+            self.refuse(node, f"`{ast.unparse(node)}`", "compare with ==, <, ...")
+        right = self.write(node.comparators[first])
+        rest = node.comparators[first + 1 :]
+        middle = self.fresh("t")
+        given = f"({middle} := {right})" if rest else right
+        pair = self.counted(node, "compare", f"{name}({left}, {given})")
+        if not rest:
+            return pair
+        if all(map(self.is_pure, rest)):
+            return f"and_({pair}, {self._chain(node, first + 1, middle)})"
+        later = self._lazily(lambda: self._chain(node, first + 1, middle))
+        return f"b.both({self.mask}, {pair}, {later})"
 
     def _bool(self, node: ast.BoolOp) -> str:
         """Write `and`/`or`: at once if the right side is pure, else lane by lane."""
@@ -206,9 +208,8 @@ class ExpressionWriter:
         joined = self.write(node.values[0])
         for value in node.values[1:]:
             if self.is_pure(value):
-                right = f"truth({self.write(value)})"
-                name = "and_" if is_and else "or_"
-                written = f"{name}(truth({joined}), {right})"
+                name = "and_then" if is_and else "or_else"
+                written = f"{name}({joined}, {self.write(value)})"
                 joined = self.counted(node, "arithmetic", written)
             else:
                 name = "both" if is_and else "either"
@@ -225,8 +226,11 @@ class ExpressionWriter:
 
     def _lazy(self, node: ast.expr) -> str:
         """Write a side that is evaluated under a mask of its own."""
+        return self._lazily(lambda: self.write(node))
+
+    def _lazily(self, write: Callable[[], str]) -> str:
         outer, self.mask = self.mask, self.fresh("m")
-        written = f"(lambda {self.mask}: {self.write(node)})"
+        written = f"(lambda {self.mask}: {write()})"
         self.mask = outer
         return written
 

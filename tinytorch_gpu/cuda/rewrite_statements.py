@@ -98,10 +98,7 @@ class StatementWriter(CallWriter):
 
     def _nested(self, body: Suite, mask: str) -> None:
         self._indent += 1
-        before = len(self.lines)
         self._suite(body, mask)
-        if len(self.lines) == before:
-            self._emit("pass")
         self._indent -= 1
 
     def _statement(self, node: ast.stmt) -> None:
@@ -109,7 +106,10 @@ class StatementWriter(CallWriter):
         if writer is None:
             self.refuse(node, f"a {type(node).__name__} statement in a kernel")
         self._at = self.text.line_of(node)
+        before = len(self.lines)
         writer(node)
+        if len(self.lines) == before:
+            self._emit("pass")
 
     # Assignments.
 
@@ -243,8 +243,12 @@ class StatementWriter(CallWriter):
         if node.orelse:
             rest = self.fresh("m")
             self._emit(f"{rest} = {loop}.finished")
+            if _shrinks(node.orelse):
+                self._emit(f"{self.mask} = {self.mask}.minus({rest})")
             self._emit(f"if {rest}.count:")
             self._nested(node.orelse, rest)
+            if _shrinks(node.orelse):
+                self._emit(f"{self.mask} = {self.mask}.plus({rest})")
         if _leaves(node):
             self._emit(f"{self.mask} = f.staying({self.mask})")
 

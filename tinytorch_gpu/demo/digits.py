@@ -43,7 +43,7 @@ def load_digits() -> Digits:
         >>> digits.train_images.shape, digits.test_labels.shape
         ((1437, 64), (360,))
     """
-    path = resources.files("tinytorch_gpu").joinpath("data", "digits.npz")
+    path = resources.files("tinytorch_gpu") / "data" / "digits.npz"
     with resources.as_file(path) as file, np.load(file, allow_pickle=False) as stored:
         images = stored["images"].reshape(-1, 64).astype(np.float32) / 16
         labels = stored["labels"].astype(np.float32)

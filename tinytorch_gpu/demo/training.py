@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,21 +62,22 @@ def train(digits: Digits, device: str, epochs: int, on_step: Callable[[], None])
     """
     random.seed(SEED)  # the loader shuffles with it
     layers_module.rng = np.random.default_rng(SEED)
-    model = Sequential(Linear(64, HIDDEN), ReLU(), Linear(HIDDEN, 10))
+    model: Any = Sequential(Linear(64, HIDDEN), ReLU(), Linear(HIDDEN, 10))
     model.to(device)
     optimizer = SGD(model.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM)
     loss_fn = CrossEntropyLoss()
     dataset = TensorDataset(Tensor(digits.train_images), Tensor(digits.train_labels))
-    loader = DataLoader(dataset, batch_size=BATCH, shuffle=True)
+    loader: Any = DataLoader(dataset, batch_size=BATCH, shuffle=True)
     losses = []
     for _ in range(epochs):
         for images, labels in loader:
-            loss = loss_fn(model(images.to(device)), labels.to(device))
+            loss: Any = loss_fn(model(images.to(device)), labels.to(device))
             loss.backward()
             optimizer.step()
             optimizer.zero_grad()
             losses.append(loss.item())
             on_step()
-    scores = model(Tensor(digits.test_images).to(device)).cpu().numpy()
+    test_images: Any = Tensor(digits.test_images)
+    scores = model(test_images.to(device)).cpu().numpy()
     is_right = np.argmax(scores, axis=1) == digits.test_labels
     return Run(tuple(losses), float(np.mean(is_right)))

@@ -33,10 +33,12 @@ __all__ = [
     "COMPARE",
     "UNARY",
     "absolute",
+    "and_then",
     "cast",
     "math_function",
     "maximum",
     "minimum",
+    "or_else",
     "select",
     "truth",
     "unify",
@@ -228,6 +230,18 @@ def select(condition: Any, a: Any, b: Any) -> Any:
     dtype = unified_dtype(_dtype_of(a), _dtype_of(b))
     chosen = np.where(truth(condition), a.astype(dtype), b.astype(dtype))
     return chosen[()] if chosen.ndim == 0 else chosen
+
+
+def and_then(a: Any, b: Any) -> Any:
+    """Return `a and b` of values that are both known: an operand, not its truth."""
+    is_bool = _dtype_of(a) == BOOL and _dtype_of(b) == BOOL
+    return np.logical_and(a, b) if is_bool else select(a, b, a)
+
+
+def or_else(a: Any, b: Any) -> Any:
+    """Return `a or b` of values that are both known."""
+    is_bool = _dtype_of(a) == BOOL and _dtype_of(b) == BOOL
+    return np.logical_or(a, b) if is_bool else select(a, a, b)
 
 
 def unify(a: Any, b: Any) -> tuple[Any, Any]:

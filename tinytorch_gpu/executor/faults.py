@@ -10,7 +10,6 @@ from tinytorch_gpu.errors import OutOfBoundsError
 from tinytorch_gpu.executor.mask import WARP
 
 if TYPE_CHECKING:
-    from tinytorch_gpu.executor.indexing import KernelArray
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.trace import Site
 
@@ -42,7 +41,7 @@ def thread_range(batch: Batch, linear: Any) -> str:
 
 def out_of_bounds(
     batch: Batch,
-    array: KernelArray,
+    array: Any,
     axis: int,
     index: Any,
     outside: Any,
@@ -53,7 +52,7 @@ def out_of_bounds(
 
     Args:
         batch: the lanes.
-        array: the array.
+        array: the `KernelArray`.
         axis: the axis that was overrun.
         index: int64, each lane's index.
         outside: bool (blocks, threads), the lanes at fault.
@@ -94,7 +93,7 @@ def _why(low: int, high: int, axis: int, length: int, ndim: int, lanes: int) -> 
     return f"{subject} {index}{place}; {last}"
 
 
-def _fix(batch: Batch, name: str, low: int, axis: int, array: KernelArray) -> str:
+def _fix(batch: Batch, name: str, low: int, axis: int, array: Any) -> str:
     length, is_flat = array.lengths[axis], len(array.lengths) == 1
     limit = f"{name}.size" if is_flat else f"{name}.shape[{axis}]"
     if low < 0:

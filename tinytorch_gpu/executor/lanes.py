@@ -34,6 +34,8 @@ class _Undefined:
     """The value of a variable that no lane has assigned; reading it is an error."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # Python asks for these on its own account
         raise UninitializedReadError(
             "a kernel reads a variable before any lane has assigned it",
             why="the variable is assigned only on a path that no lane took",

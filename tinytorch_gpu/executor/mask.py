@@ -58,10 +58,10 @@ class Mask:
         if self.count == blocks * threads:
             return blocks * per_block
         if self.lanes is None or self.lanes.shape[1] == 1:
-            return int(self.count // threads * per_block)
+            return self.count // threads * per_block
         rows = self.lanes.shape[0]
         live = self.lanes.reshape(rows * per_block, WARP).any(axis=1)
-        return int(np.count_nonzero(live)) * (blocks // rows)
+        return int(np.count_nonzero(live) * (blocks // rows))
 
     def split(self, condition: Any) -> tuple[Mask, Mask]:
         """Return the lanes where the condition is true, and the other active ones.

@@ -50,19 +50,18 @@ def call(
     Args:
         qualname: the op, for example `"tinytorch::add"`.
         *operands: device arrays, and scalars or 0-d host arrays.
-        decomposition: the op's own code, for when no kernel is registered.
+        decomposition: the op's own code, for when there is no kernel.
         host: the op as a NumPy function, for the CPU fallback.
         **parameters: what else the op takes (`dim`, `axis`, `out`, ...).
 
     Returns:
-        What the kernel's function returns, as a rule a device array.
+        What the kernel's function returns.
 
     Raises:
         DeviceMismatchError: a host array stands beside a device array.
         MissingKernelError: nothing serves the op.
 
     Example:
-        >>> import numpy as np
         >>> from tinytorch_gpu import cuda, kernels
         >>> x = cuda.to_device(np.ones(3, np.float32))
         >>> call("tinytorch::add", x, x).copy_to_host().tolist()

@@ -122,7 +122,7 @@ def _source(function: Callable[..., Any]) -> KernelSource:
             f"a {type(function).__name__} registered as an op's kernel",
             where="library.impl",
             why="the op calls a Python function that allocates `out` and launches",
-            fix="write a function: def op(x): out = cuda.device_array_like(x); "
+            fix="write a function: def op(x): out = cuda.device_array_like(x);\n"
             "kernel[grid, block](x, out); return out",
         )
     return KernelSource(function.__name__, code.co_filename, code.co_firstlineno)

@@ -102,7 +102,7 @@ class Allocator:
             why=f"{format_bytes(self.allocated_bytes)} of "
             f"{format_bytes(self.capacity_bytes)} are allocated, "
             f"{format_bytes(free)} are free",
-            fix="free arrays you no longer need (del x), use smaller batches, "
+            fix="free arrays you no longer need (del x), use smaller batches,\n"
             'or model a larger GPU: install(gpu="a100")',
             requested_bytes=nbytes,
             allocated_bytes=self.allocated_bytes,

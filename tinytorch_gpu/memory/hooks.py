@@ -1,7 +1,7 @@
 """What a DeviceArray asks of higher floors: copies (runtime) and ops (library).
 
-An array lies on a lower floor than the code that launches kernels for it. The higher
-floors put themselves in here when they are imported; an array only calls.
+A device array lies on a lower floor than the code that launches kernels for it. The
+higher floors put themselves in here when they are imported; an array only calls.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tinytorch_gpu.memory.array import DeviceArray
-
 __all__ = ["Copies", "Hooks", "Ops", "hooks"]
 
 
 class Copies(Protocol):
-    """Copies between host and device; each writes a record."""
+    """Copies between host and device; each writes a record.
 
-    def to_host(self, array: DeviceArray, reason: str) -> npt.NDArray[Any]:
+    `array` and `out` are device arrays; their class stands above this file.
+    """
+
+    def to_host(self, array: Any, reason: str) -> npt.NDArray[Any]:
         """Copy all elements to a new host array."""
         ...
 
-    def to_device(
-        self, host: npt.NDArray[Any], reason: str, out: DeviceArray | None = None
-    ) -> DeviceArray:
+    def to_device(self, host: npt.NDArray[Any], reason: str, out: Any = None) -> Any:
         """Copy a host array to the device, into `out` or a new array."""
         ...
 
@@ -50,11 +49,11 @@ class Ops(Protocol):
         """Answer `__array_function__`."""
         ...
 
-    def convert(self, array: DeviceArray, dtype: np.dtype[Any]) -> DeviceArray:
+    def convert(self, array: Any, dtype: np.dtype[Any]) -> Any:
         """Copy an array into a new contiguous one of that dtype."""
         ...
 
-    def assign(self, out: DeviceArray, value: Any) -> None:
+    def assign(self, out: Any, value: Any) -> None:
         """Copy a value (broadcast) into every element of a device array."""
         ...
 

@@ -92,7 +92,7 @@ class KeyAverages(Sequence[OpRow]):
         return tuple(sorted(self.rows, key=_SORTS[sort_by], reverse=True))
 
     def table(self, sort_by: str = "elapsed", row_limit: int = -1) -> str:
-        """Return a plain-text table, at most 110 columns wide.
+        """Return a plain-text table, at most 118 columns wide.
 
         Args:
             sort_by: elapsed, calls, launches, device_time_total, sectors_per_request

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.profiler.table import Column, layout
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["op_table", "plain_name"]
 
-WIDTH = 110
+WIDTH = 118
 
 _COLUMNS = (
     Column(("", "op"), is_text=True),
@@ -30,7 +31,7 @@ _COLUMNS = (
 
 
 def op_table(shown: Sequence[OpRow], rows: Sequence[OpRow], device: str) -> str:
-    """Write the rows as a table of at most 110 columns.
+    """Write the rows as a table of at most 118 columns.
 
     Args:
         shown: rows to show, in order.
@@ -86,13 +87,14 @@ def _cells(row: OpRow) -> list[str]:
 
 
 def _kernel(row: OpRow) -> str:
-    """Name the kernel and how many more; for a decomposed op, the ops it became."""
+    """Tell where the kernel is, how many more, its name; or what the op became."""
     if row.is_decomposed:
         return "→ " + ", ".join(plain_name(op) for op in row.decomposed_into)
     if not row.kernels:
         return "-"
-    more = len(row.kernels) - 1
-    return str(row.kernels[0]) + (f" +{more}" if more else "")
+    first, more = row.kernels[0], len(row.kernels) - 1
+    others = f" +{more}" if more else ""
+    return f"{Path(first.file).name}:{first.line}{others} {first.name}"
 
 
 def _or_dash(number: float, text: str) -> str:

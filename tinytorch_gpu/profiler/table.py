@@ -67,16 +67,13 @@ def layout(
 
 
 def shorten(text: str, width: int) -> str:
-    """Cut the middle out of a text that is too wide; both ends say most.
+    """Cut the end off a text that is too wide.
 
     Example:
         >>> shorten("sigmoid_backward", 9)
-        'sigm…ward'
+        'sigmoid_…'
     """
-    if len(text) <= width:
-        return text
-    head = width // 2
-    return f"{text[:head]}…{text[len(text) - (width - head - 1) :]}"
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _widths(

@@ -125,7 +125,8 @@ class Timeline:
         Returns:
             The record, which every listener has got too.
         """
-        start, elapsed = self._run_on_device(time.duration_ns)
+        duration = _whole(time.duration_ns)
+        start, elapsed = self._run_on_device(duration)
         record = LaunchRecord(
             kernel=kernel,
             op=self.current_op,
@@ -135,7 +136,7 @@ class Timeline:
             counts=counts,
             is_replayed=is_replayed,
             start_ns=start,
-            duration_ns=time.duration_ns,
+            duration_ns=duration,
             issue_ns=self.spec.launch_issue_ns,
             elapsed_ns=elapsed,
             bound=time.bound,
@@ -164,10 +165,10 @@ class Timeline:
             UnsupportedError: the direction is none of the three.
         """
         if direction == "d2d":
-            duration = device_copy_ns(nbytes, self.spec)
+            duration = _whole(device_copy_ns(nbytes, self.spec))
             start, elapsed = self._run_on_device(duration)
         elif direction in ("h2d", "d2h"):
-            duration = copy_ns(nbytes, is_pinned, self.spec)
+            duration = _whole(copy_ns(nbytes, is_pinned, self.spec))
             start, elapsed = self._run_on_both(duration)
         else:
             raise _unknown_direction(direction)
@@ -191,7 +192,7 @@ class Timeline:
     def synchronize(self) -> None:
         """Let the host wait until the device has done all its work."""
         before = self.elapsed_ns
-        self._host_ns = before + self.spec.synchronize_ns
+        self._host_ns = before + _whole(self.spec.synchronize_ns)
         self.synchronize_total_ns += self.elapsed_ns - before
         self.synchronize_calls += 1
 
@@ -207,7 +208,7 @@ class Timeline:
     def _run_on_device(self, duration_ns: float) -> tuple[float, float]:
         """Issue work to the device; return its start and the growth of elapsed time."""
         before = self.elapsed_ns
-        self._host_ns += self.spec.launch_issue_ns
+        self._host_ns += _whole(self.spec.launch_issue_ns)
         start = max(self._device_ns, self._host_ns)
         self._device_ns = start + duration_ns
         return start, self.elapsed_ns - before
@@ -221,6 +222,11 @@ class Timeline:
     def _tell(self, record: Record) -> None:
         for listener in tuple(self.listeners):
             listener(record)
+
+
+def _whole(duration_ns: float) -> float:
+    """Round to whole nanoseconds, whose sums are exact whatever the clock shows."""
+    return float(round(duration_ns))
 
 
 def _unknown_direction(direction: str) -> UnsupportedError:

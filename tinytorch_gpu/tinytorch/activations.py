@@ -1,110 +1,99 @@
-"""Activations: a Function each, and the layer that applies it."""
-
-from __future__ import annotations
+"""Activations: a Function each, and the layer without parameters that applies it."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tinytorch_gpu.tinytorch.tensor import Function, Tensor
+from tinytorch_gpu.tinytorch.functions import Function, Grads
+from tinytorch_gpu.tinytorch.layers import Layer
+from tinytorch_gpu.tinytorch.tensor import Tensor
 
 __all__ = ["GELU", "ReLU", "Sigmoid", "Softmax", "Tanh"]
 
+LOWEST = float(np.finfo(np.float32).min)
+SLOPE = 1.702  # of the sigmoid that stands for the normal distribution in GELU
+
 
 class SigmoidFunction(Function):
-    """1 ÷ (1 + e⁻ˣ)."""
+    """s = 1 / (1 + exp(-x))."""
 
     def forward(self, x: Any) -> Any:
-        """Compute it through tanh, which never overflows."""
-        return np.tanh(x * np.float32(0.5)) * np.float32(0.5) + np.float32(0.5)
+        """Return s."""
+        small = np.exp(-np.abs(x))  # at most 1: nothing overflows
+        return np.where(x >= 0, 1.0, small) / (small + 1.0)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Scale by s·(1 − s)."""
+    def backward(self, grad: Any) -> Grads:
+        """Return g s (1 - s)."""
         s = self.output.data
-        return (grad_output * (s * (np.float32(1.0) - s)),)
+        return (grad * s * (1.0 - s),)
 
 
 class ReLUFunction(Function):
     """max(x, 0)."""
 
     def forward(self, x: Any) -> Any:
-        """Drop what is negative."""
-        return np.maximum(x, np.float32(0.0))
+        """Return x where it is positive, else 0."""
+        return np.maximum(x, 0.0)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Let the gradient through where x is positive."""
-        return (grad_output * (self.inputs[0].data > 0).astype(np.float32),)
+    def backward(self, grad: Any) -> Grads:
+        """Pass the gradient where x is positive."""
+        return (grad * (self.inputs[0].data > 0).astype(np.float32),)
 
 
 class TanhFunction(Function):
-    """Hyperbolic tangent."""
+    """t = tanh(x)."""
 
     def forward(self, x: Any) -> Any:
-        """Compute it."""
+        """Return t."""
         return np.tanh(x)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Scale by 1 − t²."""
+    def backward(self, grad: Any) -> Grads:
+        """Return g (1 - t²)."""
         t = self.output.data
-        return (grad_output * (np.float32(1.0) - t * t),)
+        return (grad * (1.0 - t * t),)
 
 
 class GELUFunction(Function):
-    """x·σ(1.702·x), the sigmoid form of GELU."""
+    """x s, with s = sigmoid(1.702 x)."""
 
     def forward(self, x: Any) -> Any:
-        """Compute it."""
-        return x * SigmoidFunction().forward(x * np.float32(1.702))
+        """Return x s."""
+        return x * SigmoidFunction().forward(x * SLOPE)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Scale by s + 1.702·x·s·(1 − s)."""
-        x = self.inputs[0].data
-        s = SigmoidFunction().forward(x * np.float32(1.702))
-        one = np.float32(1.0)
-        return (grad_output * (s + x * (s * (one - s)) * np.float32(1.702)),)
+    def backward(self, grad: Any) -> Grads:
+        """Return g (s + 1.702 x s (1 - s))."""
+        scaled = self.inputs[0].data * SLOPE
+        s = SigmoidFunction().forward(scaled)
+        return (grad * (s + scaled * s * (1.0 - s)),)
 
 
 class SoftmaxFunction(Function):
-    """eˣ ÷ Σeˣ along an axis."""
+    """s = exp(x) / sum(exp(x)) along `dim`; 0 where all x are -inf."""
 
     dim = -1
 
     def forward(self, x: Any) -> Any:
-        """Compute it with the largest element subtracted, so that nothing overflows."""
-        e = np.exp(x - np.max(x, axis=self.dim, keepdims=True))
-        return e / np.sum(e, axis=self.dim, keepdims=True)
+        """Return s; the largest x is subtracted first, against overflow."""
+        top = np.maximum(np.max(x, axis=self.dim, keepdims=True), LOWEST)
+        powers = np.exp(x - top)
+        total = np.sum(powers, axis=self.dim, keepdims=True)
+        return powers / np.maximum(total, 1.0)  # total >= 1, for exp(0) is in it
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Compute s·(g − Σ g·s)."""
+    def backward(self, grad: Any) -> Grads:
+        """Return s (g - sum(g s))."""
         s = self.output.data
-        total = np.sum(grad_output * s, axis=self.dim, keepdims=True)
-        return (s * (grad_output - total),)
+        return (s * (grad - np.sum(grad * s, axis=self.dim, keepdims=True)),)
 
 
-class _Activation:
-    """A layer without parameters that applies one Function."""
-
+class _Activation(Layer):
     function: ClassVar[type[Function]]
 
-    def parameters(self) -> list[Tensor]:
-        """Return nothing: there is nothing to train."""
-        return []
-
     def forward(self, x: Tensor) -> Tensor:
-        """Apply the activation."""
         return self.function.apply(x)
-
-    def __call__(self, x: Tensor, *args: Any, **options: Any) -> Tensor:
-        """Apply the activation."""
-        return self.forward(x, *args, **options)
-
-    def __repr__(self) -> str:
-        """Name it."""
-        return f"{type(self).__name__}()"
 
 
 class Sigmoid(_Activation):
-    """1 ÷ (1 + e⁻ˣ)."""
+    """1 / (1 + exp(-x)), between 0 and 1."""
 
     function = SigmoidFunction
 
@@ -116,22 +105,20 @@ class ReLU(_Activation):
 
 
 class Tanh(_Activation):
-    """Hyperbolic tangent."""
+    """tanh(x), between -1 and 1."""
 
     function = TanhFunction
 
 
 class GELU(_Activation):
-    """x·σ(1.702·x)."""
+    """x sigmoid(1.702 x), a smooth ReLU."""
 
     function = GELUFunction
 
 
-class Softmax(_Activation):
-    """eˣ ÷ Σeˣ along an axis."""
-
-    function = SoftmaxFunction
+class Softmax(Layer):
+    """exp(x) / sum(exp(x)) along an axis: shares that add up to 1."""
 
     def forward(self, x: Tensor, dim: int = -1) -> Tensor:
-        """Apply it along `dim`."""
+        """Return shares along the axis `dim`, in x's shape."""
         return SoftmaxFunction.apply(x, dim=dim)

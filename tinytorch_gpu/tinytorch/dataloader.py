@@ -1,78 +1,89 @@
-"""Data in batches: `TensorDataset` and `DataLoader`."""
-
-from __future__ import annotations
+"""Samples and batches. Batches are new host Tensors; Python's `random` shuffles."""
 
 import random
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from tinytorch_gpu.tinytorch.tensor import Tensor
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 __all__ = ["DataLoader", "Dataset", "TensorDataset"]
 
 
 class Dataset(ABC):
-    """Samples by number."""
+    """Samples by number: a subclass has `len(dataset)` and `dataset[i]`."""
 
     @abstractmethod
     def __len__(self) -> int:
         """Return the number of samples."""
 
     @abstractmethod
-    def __getitem__(self, idx: int) -> Any:
+    def __getitem__(self, idx: int) -> tuple[Tensor, ...]:
         """Return one sample."""
 
 
 class TensorDataset(Dataset):
-    """Rows of tensors of one length.
+    """Sample i is row i of each Tensor.
+
+    Args:
+        *tensors: Tensors with first axes of one length.
 
     Raises:
-        ValueError: the lengths differ.
+        ValueError: there are none, or their lengths differ.
     """
 
     def __init__(self, *tensors: Tensor) -> None:
-        lengths = {t.shape[0] for t in tensors}
-        if len(lengths) != 1:
-            message = f"tensors of different lengths: {[t.shape for t in tensors]}"
-            raise ValueError(message)
+        if len({tensor.shape[:1] for tensor in tensors} - {()}) != 1:
+            shapes = ", ".join(str(tensor.shape) for tensor in tensors)
+            raise ValueError(f"TensorDataset needs first axes of one length: {shapes}")
         self.tensors = tensors
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return int(self.tensors[0].shape[0])
+        return len(self.tensors[0].data)
 
     def __getitem__(self, idx: int) -> tuple[Tensor, ...]:
-        """Return one row of each tensor."""
-        return tuple(Tensor(t.data[idx]) for t in self.tensors)
+        """Return one row of each Tensor."""
+        return tuple(Tensor(tensor.data[idx]) for tensor in self.tensors)
 
 
 class DataLoader:
-    """Iterate over a dataset in batches.
+    """Batches of a dataset, stacked; the last one may be smaller.
 
     Args:
-        dataset: the samples.
-        batch_size: samples of a batch; the last one may be smaller.
-        shuffle: another order in each pass, by Python's `random`.
+        dataset: what has `len()` and gives a tuple of Tensors or arrays by number.
+        batch_size: most samples in a batch.
+        shuffle: go through the samples in another order each time.
+
+    Raises:
+        ValueError: the batch size is not positive.
+
+    Example:
+        >>> loader = DataLoader(TensorDataset(Tensor([1, 2, 3])), batch_size=2)
+        >>> [batch.numpy().tolist() for (batch,) in loader]
+        [[1.0, 2.0], [3.0]]
     """
 
     def __init__(self, dataset: Any, batch_size: int, shuffle: bool = False) -> None:
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}; at least 1 is needed")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
 
     def __len__(self) -> int:
         """Return the number of batches."""
-        return -(-len(self.dataset) // self.batch_size)
+        return len(range(0, len(self.dataset), self.batch_size))
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
-        """Yield batches of host tensors."""
+        """Yield the batches: a Tensor (samples, ...) for each part of a sample."""
         order = list(range(len(self.dataset)))
         if self.shuffle:
             random.shuffle(order)
         for start in range(0, len(order), self.batch_size):
-            batch = [self.dataset[i] for i in order[start : start + self.batch_size]]
-            columns = zip(*batch, strict=True)
-            yield tuple(Tensor(np.stack([t.data for t in c])) for c in columns)
+            picked = order[start : start + self.batch_size]
+            yield self._collate_batch([self.dataset[i] for i in picked])
+
+    def _collate_batch(self, samples: list[Any]) -> tuple[Tensor, ...]:
+        columns = zip(*samples, strict=True)
+        return tuple(Tensor(np.stack([Tensor(s).data for s in c])) for c in columns)

@@ -1,263 +1,292 @@
-"""The ops of `Tensor`: arithmetic, matmul, shape changes, reductions.
+"""`Function`, the form of every op, and the ops of `Tensor`.
 
-`forward` and `backward` take and return bare arrays, with NumPy's operators and
-functions only. `operators` puts them on `Tensor`.
+All is written with operators and NumPy functions that other arrays than ndarrays can
+answer, through NumPy's protocols.
 """
 
-from __future__ import annotations
-
-from typing import Any
+from types import EllipsisType, NoneType
+from typing import Any, TypeVar
 
 import numpy as np
 
-from tinytorch_gpu.tinytorch.tensor import Function
+from tinytorch_gpu.tinytorch.autograd import is_grad_enabled, unbroadcast
 
 __all__ = [
-    "Add",
-    "Copy",
-    "Div",
-    "MaskedFill",
-    "MatMul",
-    "Max",
-    "Mean",
-    "Mul",
-    "Permute",
-    "Reshape",
-    "Slice",
-    "Sub",
-    "Sum",
-    "expanded",
-    "unbroadcast",
-]
+    "Add", "Copy", "Div", "Function", "MaskedFill", "MatMul", "Max", "Mean", "Mul",
+    "Permute", "Reshape", "Slice", "Sub", "Sum", "placed_like",
+]  # fmt: skip
+
+AnyTensor = TypeVar("AnyTensor")
+Axis = int | tuple[int, ...] | None
+Grads = tuple[Any, ...]
+BASIC_KEYS = (int, np.integer, slice, NoneType, EllipsisType)
 
 
-def unbroadcast(grad: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a gradient over the axes that broadcasting repeated.
+class Function:
+    """One call of an op: a node of the graph, with `inputs` and `output` (Tensors).
 
     Args:
-        grad: array of the broadcast shape.
-        shape: the operand's shape.
+        *inputs: the call's Tensors; none if only `forward` of arrays is wanted.
+        **params: become attributes of the node.
 
     Example:
-        >>> unbroadcast(np.ones((3, 2)), (1, 2)).tolist()
-        [[3.0, 3.0]]
+        >>> Add().forward(np.ones(2), np.ones(2))
+        array([2., 2.])
     """
-    extra = grad.ndim - len(shape)
-    if extra > 0:
-        grad = grad.sum(axis=tuple(range(extra)))
-    repeated = tuple(i for i, n in enumerate(shape) if n == 1 and grad.shape[i] != 1)
-    return grad.sum(axis=repeated, keepdims=True) if repeated else grad
+
+    output: Any = None
+
+    def __init__(self, *inputs: Any, **params: Any) -> None:
+        self.inputs = inputs
+        self.__dict__.update(params)
+
+    @classmethod
+    def apply(cls, *inputs: AnyTensor, **params: Any) -> AnyTensor:
+        """Run the op on Tensors; record it if one of them requires a gradient.
+
+        Returns:
+            A new Tensor; if recorded, its `_grad_fn` is the node.
+        """
+        tensors: tuple[Any, ...] = inputs
+        node = cls(*tensors, **params)
+        out = type(tensors[0])(node.forward(*(tensor.data for tensor in tensors)))
+        node.output = out
+        if is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+            out.requires_grad, out._grad_fn = True, node  # noqa: SLF001  (the graph)
+        made: AnyTensor = out
+        return made
+
+    def forward(self, *arrays: Any, **_: Any) -> Any:
+        """Return the output array of input arrays; each op has its own."""
+        raise NotImplementedError(f"{type(self).__name__} needs forward(self, *arrays)")
+
+    def backward(self, grad: Any) -> Grads:
+        """Return the gradient of each input array, None for one that has none.
+
+        Args:
+            grad: gradient of the output, of its shape.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs backward(self, grad)")
+
+    def __repr__(self) -> str:
+        """Name the node as graphs show it, for example `SigmoidBackward`."""
+        return type(self).__name__.removesuffix("Function") + "Backward"
 
 
-def expanded(array: Any, axis: Any, keepdims: bool) -> Any:
-    """Put the axes back that a reduction took away."""
-    return array if axis is None or keepdims else np.expand_dims(array, axis)
+def placed_like(values: Any, neighbour: Any) -> Any:
+    """Copy values into a new array of a neighbour's kind, where the neighbour is."""
+    made = np.empty_like(neighbour, dtype=values.dtype, shape=values.shape)
+    made[...] = values
+    return made
 
 
 class Add(Function):
-    """`a + b`."""
+    """a + b."""
 
     def forward(self, a: Any, b: Any) -> Any:
-        """Add."""
+        """Return the elementwise sum."""
         return a + b
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Hand the gradient to both."""
-        a, b = self.inputs
-        return unbroadcast(grad_output, a.shape), unbroadcast(grad_output, b.shape)
+    def backward(self, grad: Any) -> Grads:
+        """Pass the gradient to both."""
+        return _fitted(self, grad, grad)
 
 
 class Sub(Function):
-    """`a - b`."""
+    """a - b."""
 
     def forward(self, a: Any, b: Any) -> Any:
-        """Subtract."""
+        """Return the elementwise difference."""
         return a - b
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Hand the gradient to a, its negative to b."""
-        a, b = self.inputs
-        grad_b = -unbroadcast(grad_output, b.shape) if b.requires_grad else None
-        return unbroadcast(grad_output, a.shape), grad_b
+    def backward(self, grad: Any) -> Grads:
+        """Pass the gradient to a, its negative to b."""
+        return _fitted(self, grad, -grad)
 
 
 class Mul(Function):
-    """`a * b`."""
+    """a * b."""
 
     def forward(self, a: Any, b: Any) -> Any:
-        """Multiply."""
+        """Return the elementwise product."""
         return a * b
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Scale by the other factor."""
+    def backward(self, grad: Any) -> Grads:
+        """Scale the gradient by the other factor."""
         a, b = self.inputs
-        return (
-            unbroadcast(grad_output * b.data, a.shape) if a.requires_grad else None,
-            unbroadcast(grad_output * a.data, b.shape) if b.requires_grad else None,
-        )
+        return _fitted(self, grad * b.data, grad * a.data)
 
 
 class Div(Function):
-    """`a / b`."""
+    """a / b."""
 
     def forward(self, a: Any, b: Any) -> Any:
-        """Divide."""
+        """Return the elementwise quotient."""
         return a / b
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Use 1/b for a, −a/b² for b."""
-        a, b = self.inputs
-        grad_a = grad_output / b.data
-        grad_b = -grad_a * (a.data / b.data) if b.requires_grad else None
-        return (
-            unbroadcast(grad_a, a.shape),
-            None if grad_b is None else unbroadcast(grad_b, b.shape),
-        )
+    def backward(self, grad: Any) -> Grads:
+        """Return g / b and -g a / b²."""
+        a, b = (tensor.data for tensor in self.inputs)
+        by_a = grad / b
+        return _fitted(self, by_a, -by_a * (a / b))
 
 
 class MatMul(Function):
-    """`a @ b` of vectors, matrices and stacks of matrices."""
+    """a @ b of (..., m, k) and (..., k, n); a 1-D a is one row, a 1-D b one column."""
 
     def forward(self, a: Any, b: Any) -> Any:
-        """Multiply matrices."""
+        """Return the product (..., m, n)."""
         return np.matmul(a, b)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Compute grad @ bᵀ and aᵀ @ grad; vectors count as one row or column."""
-        a, b = (t.data for t in self.inputs)
-        rows = a.reshape(1, -1) if a.ndim == 1 else a
-        columns = b.reshape(-1, 1) if b.ndim == 1 else b
-        grad = grad_output
-        if b.ndim == 1:
-            grad = np.expand_dims(grad, -1)
-        if a.ndim == 1:
-            grad = np.expand_dims(grad, -2)
-        need_a, need_b = (t.requires_grad for t in self.inputs)
-        grad_a = np.matmul(grad, np.swapaxes(columns, -1, -2)) if need_a else None
-        grad_b = np.matmul(np.swapaxes(rows, -1, -2), grad) if need_b else None
-        return _shaped(grad_a, rows.shape, a.shape), _shaped(
-            grad_b, columns.shape, b.shape
-        )
-
-
-def _shaped(grad: Any, matrix: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """Bring a matrix's gradient to the operand's own shape."""
-    return None if grad is None else unbroadcast(grad, matrix).reshape(shape)
+    def backward(self, grad: Any) -> Grads:
+        """Return g @ Bᵀ and Aᵀ @ g, None where no gradient is required."""
+        a, b = (tensor.data for tensor in self.inputs)
+        left = np.expand_dims(a, 0) if a.ndim == 1 else a  # (..., m, k)
+        right = np.expand_dims(b, 1) if b.ndim == 1 else b  # (..., k, n)
+        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        grad = np.reshape(grad, (*batch, left.shape[-2], right.shape[-1]))
+        by_a = by_b = None
+        if self.inputs[0].requires_grad:
+            product = np.matmul(grad, np.swapaxes(right, -1, -2))
+            by_a = unbroadcast(product, left.shape).reshape(a.shape)
+        if self.inputs[1].requires_grad:
+            product = np.matmul(np.swapaxes(left, -1, -2), grad)
+            by_b = unbroadcast(product, right.shape).reshape(b.shape)
+        return by_a, by_b
 
 
 class Slice(Function):
-    """`a[key]`."""
+    """a[key]."""
 
-    key: Any = None
+    key: Any = ...
 
     def forward(self, a: Any) -> Any:
-        """Index."""
+        """Return the elements that the key selects."""
         return a[self.key]
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Add the gradient where it was read; an element read twice gets both."""
-        grad = np.zeros(self.inputs[0].shape, np.float32)
-        np.add.at(grad, self.key, grad_output)
-        return (grad,)
+    def backward(self, grad: Any) -> Grads:
+        """Put the gradient where the elements came from, 0 elsewhere."""
+        whole = np.zeros_like(self.inputs[0].data)
+        keys = self.key if isinstance(self.key, tuple) else (self.key,)
+        if all(isinstance(key, BASIC_KEYS) for key in keys):
+            whole[self.key] = grad
+        else:  # an index array may select an element twice
+            np.add.at(whole, self.key, grad)
+        return (whole,)
 
 
 class Reshape(Function):
-    """`a.reshape(shape)`."""
+    """The same elements in another shape."""
 
-    shape: tuple[int, ...] = ()
+    shape: tuple[int, ...] = (-1,)
 
     def forward(self, a: Any) -> Any:
-        """Reshape."""
+        """Return the elements in `shape`."""
         return a.reshape(self.shape)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Reshape back."""
-        return (grad_output.reshape(self.inputs[0].shape),)
+    def backward(self, grad: Any) -> Grads:
+        """Give the gradient the input's shape."""
+        return (grad.reshape(self.inputs[0].data.shape),)
 
 
 class Permute(Function):
-    """`a` with its axes in another order."""
+    """Axes in another order: axis i is the input's axis `axes[i]`."""
 
     axes: tuple[int, ...] = ()
 
     def forward(self, a: Any) -> Any:
-        """Permute the axes."""
+        """Return the axes in the order `axes`."""
         return np.transpose(a, self.axes)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Permute them back."""
-        back = tuple(int(axis) for axis in np.argsort(self.axes))
-        return (np.transpose(grad_output, back),)
+    def backward(self, grad: Any) -> Grads:
+        """Put the axes back."""
+        return (np.transpose(grad, tuple(np.argsort(self.axes).tolist())),)
 
 
 class Copy(Function):
-    """A contiguous copy."""
+    """The same elements, in C order."""
 
     def forward(self, a: Any) -> Any:
-        """Copy."""
-        return np.ascontiguousarray(a)
+        """Return a copy."""
+        return a.copy()
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Hand the gradient on."""
-        return (grad_output,)
+    def backward(self, grad: Any) -> Grads:
+        """Pass the gradient on."""
+        return (grad,)
 
 
 class MaskedFill(Function):
-    """`a` with `value` where `mask` is true."""
+    """One value wherever a mask holds."""
 
-    mask: Any = None
-    value = 0.0
+    mask: Any = False
+    value: float = 0.0
 
     def forward(self, a: Any) -> Any:
-        """Fill."""
-        return np.where(self.mask, np.float32(self.value), a)
+        """Return `value` where `mask` holds, a elsewhere."""
+        return np.where(self.mask, self.value, a)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Stop the gradient where the value was replaced."""
-        return (np.where(self.mask, np.float32(0.0), grad_output),)
+    def backward(self, grad: Any) -> Grads:
+        """Return 0 where `mask` holds: nothing there depends on a."""
+        return (np.where(self.mask, 0.0, grad),)
 
 
 class Sum(Function):
-    """Sum over axes."""
+    """Sum along axes."""
 
-    axis: Any = None
+    axis: Axis = None
     keepdims = False
 
     def forward(self, a: Any) -> Any:
-        """Sum."""
+        """Return the sum."""
         return np.sum(a, axis=self.axis, keepdims=self.keepdims)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Hand the gradient to every summand."""
-        grad = expanded(grad_output, self.axis, self.keepdims)
-        return (np.broadcast_to(grad, self.inputs[0].shape),)
+    def backward(self, grad: Any) -> Grads:
+        """Give every summand the gradient of its sum."""
+        return (_spread(self, grad).copy(),)
 
 
-class Mean(Sum):
-    """Mean over axes."""
+class Mean(Function):
+    """Mean along axes."""
+
+    axis: Axis = None
+    keepdims = False
 
     def forward(self, a: Any) -> Any:
-        """Average."""
+        """Return the mean."""
         return np.mean(a, axis=self.axis, keepdims=self.keepdims)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Hand an equal part of the gradient to every element."""
-        count = self.inputs[0].size / max(1, self.output.size)
-        return super().backward(grad_output * np.float32(1.0 / count))
+    def backward(self, grad: Any) -> Grads:
+        """Give every element an equal share of the gradient."""
+        count = self.inputs[0].data.size / max(1, np.size(grad))
+        return (_spread(self, grad) / count,)
 
 
-class Max(Sum):
-    """Maximum over axes."""
+class Max(Function):
+    """Maximum along axes."""
+
+    axis: Axis = None
+    keepdims = False
 
     def forward(self, a: Any) -> Any:
-        """Take the largest."""
+        """Return the maximum."""
         return np.max(a, axis=self.axis, keepdims=self.keepdims)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Share the gradient between the elements that are the largest."""
-        data = self.inputs[0].data
-        largest = expanded(self.output.data, self.axis, self.keepdims)
-        is_largest = (data == largest).astype(np.float32)
-        ties = np.sum(is_largest, axis=self.axis, keepdims=True)
-        grad = expanded(grad_output, self.axis, self.keepdims)
-        return (is_largest * (grad / ties),)
+    def backward(self, grad: Any) -> Grads:
+        """Give the gradient to the largest; equal ones share it."""
+        largest = _spread(self, self.output.data)
+        winners = (self.inputs[0].data == largest).astype(np.float32)
+        ties = np.sum(winners, axis=self.axis, keepdims=True)
+        return (_spread(self, grad) * winners / ties,)
+
+
+def _fitted(node: Any, *grads: Any) -> Grads:
+    """Sum each gradient over the axes along which its input was repeated."""
+    pairs = zip(grads, node.inputs, strict=True)
+    return tuple(unbroadcast(grad, tensor.data.shape) for grad, tensor in pairs)
+
+
+def _spread(node: Any, reduced: Any) -> Any:
+    """Repeat each reduced value where its elements are: the input's shape."""
+    if node.axis is not None and not node.keepdims:
+        reduced = np.expand_dims(reduced, node.axis)
+    return np.broadcast_to(reduced, node.inputs[0].data.shape)

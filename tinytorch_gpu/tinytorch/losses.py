@@ -1,131 +1,143 @@
-"""Losses: mean squared error, binary and categorical cross-entropy."""
-
-from __future__ import annotations
+"""Losses: mean over all elements or rows, a 0-d Tensor. Targets get no gradient."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tinytorch_gpu.tinytorch.tensor import Function, Tensor
+from tinytorch_gpu.tinytorch.functions import Function, Grads, placed_like
+from tinytorch_gpu.tinytorch.layers import Layer
+from tinytorch_gpu.tinytorch.tensor import Tensor
 
 __all__ = ["BinaryCrossEntropyLoss", "CrossEntropyLoss", "MSELoss", "log_softmax"]
 
-EPSILON = 1e-7
+EPSILON = 1e-7  # probabilities are kept this far from 0 and 1
 
 
 class LogSoftmax(Function):
-    """x − log Σeˣ along an axis."""
+    """y = x - log(sum(exp(x))) along `dim`."""
 
     dim = -1
 
     def forward(self, x: Any) -> Any:
-        """Compute it with the largest element subtracted."""
-        centred = x - np.max(x, axis=self.dim, keepdims=True)
-        return centred - np.log(np.sum(np.exp(centred), axis=self.dim, keepdims=True))
+        """Return y; the largest x is subtracted first, against overflow."""
+        shifted = x - np.max(x, axis=self.dim, keepdims=True)
+        return shifted - np.log(np.sum(np.exp(shifted), axis=self.dim, keepdims=True))
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Compute g − softmax · Σg."""
-        total = np.sum(grad_output, axis=self.dim, keepdims=True)
-        return (grad_output - np.exp(self.output.data) * total,)
+    def backward(self, grad: Any) -> Grads:
+        """Return g - exp(y) sum(g)."""
+        total = np.sum(grad, axis=self.dim, keepdims=True)
+        return (grad - np.exp(self.output.data) * total,)
 
 
 class MSEFunction(Function):
-    """Mean of (pred − targ)²."""
+    """mean((p - t)²)."""
 
     def forward(self, pred: Any, targ: Any) -> Any:
-        """Compute it."""
-        difference = pred - targ
-        return np.mean(difference * difference)
+        """Return the mean, 0-d."""
+        error = pred - targ
+        return np.mean(error * error)
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Scale the difference by 2 ÷ n."""
-        pred, targ = (t.data for t in self.inputs)
-        return ((pred - targ) * np.float32(2.0 / pred.size) * grad_output, None)
+    def backward(self, grad: Any) -> Grads:
+        """Return 2 g (p - t) / n, and None for the targets."""
+        pred, targ = (tensor.data for tensor in self.inputs)
+        return (pred - targ) * (grad * (2.0 / pred.size)), None
 
 
 class BinaryCrossEntropyFunction(Function):
-    """−mean(t·log p + (1 − t)·log(1 − p)), p clipped away from 0 and 1."""
+    """-mean(t log(p) + (1 - t) log(1 - p))."""
 
     def forward(self, pred: Any, targ: Any) -> Any:
-        """Compute it."""
-        p = np.clip(pred, np.float32(EPSILON), np.float32(1 - EPSILON))
-        one = np.float32(1.0)
-        return -np.mean(targ * np.log(p) + (one - targ) * np.log(one - p))
+        """Return the mean, 0-d."""
+        p = np.clip(pred, EPSILON, 1.0 - EPSILON)
+        return -np.mean(targ * np.log(p) + (1.0 - targ) * np.log(1.0 - p))
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Compute (p − t) ÷ (p·(1 − p)·n)."""
-        pred, targ = (t.data for t in self.inputs)
-        p = np.clip(pred, np.float32(EPSILON), np.float32(1 - EPSILON))
-        scale = np.float32(1.0 / pred.size) * grad_output
-        return ((p - targ) / (p * (np.float32(1.0) - p)) * scale, None)
+    def backward(self, grad: Any) -> Grads:
+        """Return g (p - t) / (p (1 - p) n), and None for the targets."""
+        pred, targ = (tensor.data for tensor in self.inputs)
+        p = np.clip(pred, EPSILON, 1.0 - EPSILON)
+        return (p - targ) / (p * (1.0 - p)) * (grad * (1.0 / pred.size)), None
 
 
 class CrossEntropyFunction(Function):
-    """−mean of the log-probability of each row's class; targets are class indices."""
+    """-mean(log_softmax(x)[target]) over rows."""
 
     def forward(self, logits: Any, targets: Any) -> Any:
-        """Compute it.
+        """Return the mean over rows, 0-d."""
+        chosen = np.where(_one_hot(logits, targets), LogSoftmax().forward(logits), 0.0)
+        return -np.sum(chosen) / max(1, targets.size)
 
-        Raises:
-            ValueError: shapes do not fit, or a target is no class.
-        """
-        rows, classes = logits.shape
-        index = targets.astype(int)
-        if index.shape != (rows,) or ((index < 0) | (index >= classes)).any():
-            message = f"shape mismatch or class outside 0 to {classes - 1}: logits "
-            message += f"{logits.shape}, targets {targets.shape}"
-            raise ValueError(message)
-        return -np.mean(LogSoftmax().forward(logits)[np.arange(rows), index])
+    def backward(self, grad: Any) -> Grads:
+        """Return g (softmax - one-hot) / rows, and None for the targets."""
+        logits, targets = (tensor.data for tensor in self.inputs)
+        shares = np.exp(LogSoftmax().forward(logits))
+        error = shares - _one_hot(logits, targets).astype(np.float32)
+        return error * (grad * (1.0 / targets.size)), None
 
-    def backward(self, grad_output: Any) -> tuple[Any, ...]:
-        """Compute (softmax − one-hot) ÷ rows."""
-        logits, targets = (t.data for t in self.inputs)
-        grad = np.exp(LogSoftmax().forward(logits))
-        grad[np.arange(len(grad)), targets.astype(int)] -= np.float32(1.0)
-        return (grad * (grad_output * np.float32(1.0 / len(grad))), None)
+
+def _one_hot(logits: Any, targets: Any) -> Any:
+    """Return bool (..., classes): whether the class is the row's target."""
+    classes = placed_like(np.arange(logits.shape[-1], dtype=np.float32), logits)
+    return np.expand_dims(targets, -1) == classes
 
 
 def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
-    """Return x − log Σeˣ along an axis."""
+    """Return x - log(sum(exp(x))) along an axis, without overflow.
+
+    Example:
+        >>> log_softmax(Tensor([1000.0, 1000.0])).numpy()
+        array([-0.6931472, -0.6931472], dtype=float32)
+    """
     return LogSoftmax.apply(x, dim=dim)
 
 
-class _Loss:
-    """A loss: mean over the batch."""
-
+class _Loss(Layer):
     function: ClassVar[type[Function]]
-    same_shape = True
 
     def forward(self, pred: Tensor, targ: Tensor) -> Tensor:
-        """Compute the loss.
-
-        Raises:
-            ValueError: the shapes do not fit.
-        """
-        if self.same_shape and pred.shape != targ.shape:
-            message = f"shape mismatch: predictions {pred.shape}, targets {targ.shape}"
-            raise ValueError(message)
+        _check(pred.shape, targ.shape)
         return self.function.apply(pred, targ)
-
-    def __call__(self, pred: Tensor, targ: Tensor) -> Tensor:
-        """Compute the loss."""
-        return self.forward(pred, targ)
 
 
 class MSELoss(_Loss):
-    """Mean squared error of two tensors of one shape."""
+    """Mean squared error of two Tensors of one shape."""
 
     function = MSEFunction
 
 
 class BinaryCrossEntropyLoss(_Loss):
-    """Cross-entropy of probabilities and targets between 0 and 1."""
+    """Cross-entropy of probabilities and targets from 0 to 1, of one shape."""
 
     function = BinaryCrossEntropyFunction
 
 
-class CrossEntropyLoss(_Loss):
-    """Cross-entropy of logits (rows, classes) and class indices (rows,)."""
+class CrossEntropyLoss(Layer):
+    """Cross-entropy of logits (..., classes) and class indices (...)."""
 
-    function = CrossEntropyFunction
-    same_shape = False
+    def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Return the mean loss, 0-d.
+
+        Args:
+            logits: (..., classes), any numbers.
+            targets: (...), whole numbers from 0 to classes - 1.
+
+        Raises:
+            ValueError: the shapes do not fit, or a host target is no class.
+        """
+        _check(logits.shape[:-1], targets.shape)
+        known, data = logits.shape[-1], targets.data
+        if isinstance(data, np.ndarray) and not np.isin(data, np.arange(known)).all():
+            raise ValueError(
+                f"targets from {data.min():g} to {data.max():g} for {known} classes; "
+                f"each must be a whole number from 0 to {known - 1}"
+            )
+        if logits.ndim != 2:  # kernels know rows
+            logits, targets = logits.reshape(-1, known), targets.reshape(-1)
+        return CrossEntropyFunction.apply(logits, targets)
+
+
+def _check(wanted: tuple[int, ...], got: tuple[int, ...]) -> None:
+    if wanted != got:
+        raise ValueError(
+            f"shape mismatch: these predictions need targets of shape {wanted}, got "
+            f"{got}; reshape the targets"
+        )

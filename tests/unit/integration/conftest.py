@@ -1,4 +1,4 @@
-"""Every test here runs with the device added to the embedded core, and takes it away."""
+"""Every test here runs with the device added to the embedded core."""
 
 import pytest
 

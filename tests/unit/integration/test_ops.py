@@ -76,7 +76,9 @@ def test_values_and_gradients_equal_the_cpus(name):
     expected, grads = run(function, arrays, "cpu")
     got, device_grads = run(function, arrays, "simgpu")
     assert isinstance(got.data, DeviceArray)
-    np.testing.assert_allclose(got.cpu().numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        got.cpu().numpy(), expected.numpy(), rtol=1e-5, atol=1e-6
+    )
     for a, b in zip(device_grads, grads, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
@@ -97,7 +99,9 @@ def test_losses_equal_the_cpus(loss, pred, targ):
         value.backward()
         results[device] = (value.item(), leaf.grad)
     assert results["simgpu"][0] == pytest.approx(results["cpu"][0], rel=1e-5)
-    np.testing.assert_allclose(results["simgpu"][1], results["cpu"][1], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        results["simgpu"][1], results["cpu"][1], rtol=1e-5, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize(

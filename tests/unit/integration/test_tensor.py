@@ -5,7 +5,11 @@ import pytest
 
 import tinytorch_gpu as simgpu
 from tinytorch_gpu import profiler
-from tinytorch_gpu.errors import DeviceMismatchError, HostAccessError, UnknownDeviceError
+from tinytorch_gpu.errors import (
+    DeviceMismatchError,
+    HostAccessError,
+    UnknownDeviceError,
+)
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.tinytorch import Linear, ReLU, Sequential, Tensor
 
@@ -36,7 +40,12 @@ def test_copies_are_recorded_with_their_bytes():
     with profiler.profile() as prof:
         Tensor(np.ones((4, 4))).to("simgpu").cpu()
     (row,) = prof.key_averages()
-    assert (row.op, row.calls, row.h2d_bytes, row.d2h_bytes) == ("tinytorch::to", 2, 64, 64)
+    assert (row.op, row.calls, row.h2d_bytes, row.d2h_bytes) == (
+        "tinytorch::to",
+        2,
+        64,
+        64,
+    )
 
 
 @pytest.mark.parametrize("name", ["cuda", "simgpu:1", "gpu", 0, None])
@@ -70,7 +79,11 @@ def test_rebinding_data_with_a_host_array_uploads_it():
 
 def test_mixed_devices_are_refused_with_both_named():
     there, host = Tensor([1.0, 2.0]).to("simgpu"), Tensor([3.0, 4.0])
-    for mixed in (lambda: there + host, lambda: host * there, lambda: host.matmul(there)):
+    for mixed in (
+        lambda: there + host,
+        lambda: host * there,
+        lambda: host.matmul(there),
+    ):
         with pytest.raises(DeviceMismatchError, match="simgpu:0"):
             mixed()
     np.testing.assert_array_equal((there + there).cpu().numpy(), [2.0, 4.0])

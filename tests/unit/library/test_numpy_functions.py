@@ -73,7 +73,12 @@ def test_views_launch_nothing(expression):
 def test_shape_questions_need_no_copy():
     x = cuda.to_device(A)
     with profiler.profile() as prof:
-        assert (np.shape(x), np.ndim(x), np.size(x), np.size(x, 1)) == ((3, 4, 5), 3, 60, 4)
+        assert (np.shape(x), np.ndim(x), np.size(x), np.size(x, 1)) == (
+            (3, 4, 5),
+            3,
+            60,
+            4,
+        )
     assert prof.events() == ()
 
 

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda, profiler
-from tinytorch_gpu.errors import DeviceMismatchError, MissingKernelError, UnsupportedError
+from tinytorch_gpu.errors import (
+    DeviceMismatchError,
+    MissingKernelError,
+    UnsupportedError,
+)
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import LaunchRecord
 
@@ -46,7 +50,9 @@ B = RNG.uniform(0.5, 2.0, (3, 4)).astype(np.float32)
 )
 def test_an_expression_equals_numpys(expression):
     with profiler.profile() as prof:
-        result = eval(expression, {"np": np}, {"a": cuda.to_device(A), "b": cuda.to_device(B)})
+        result = eval(
+            expression, {"np": np}, {"a": cuda.to_device(A), "b": cuda.to_device(B)}
+        )
     assert isinstance(result, DeviceArray)
     expected = np.asarray(eval(expression, {"np": np}, {"a": A, "b": B}))
     got = result.copy_to_host()

@@ -8,7 +8,7 @@ from tinytorch_gpu.errors import DuplicateKernelError, OpNotFoundError
 
 def test_every_shipped_op_has_a_kernel():
     shipped = {op for op in library.schema._schemas if op.startswith("tinytorch::")}
-    assert shipped == set(library.registered())
+    assert shipped <= set(library.registered())
 
 
 def test_an_unknown_op_names_the_nearest():

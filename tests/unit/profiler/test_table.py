@@ -33,7 +33,7 @@ def test_width_is_kept_by_shortening_the_widest_text(width):
     assert "123 µs" in lines[3]
 
 
-def test_shorten_keeps_both_ends():
+def test_shorten_cuts_the_end():
     assert shorten("abcdefgh", 8) == "abcdefgh"
-    assert shorten("abcdefgh", 7) == "abc…fgh"
+    assert shorten("abcdefgh", 7) == "abcdef…"
     assert shorten("abcdefgh", 2) == "a…"
