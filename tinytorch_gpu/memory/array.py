@@ -207,7 +207,8 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
 
     def copy(self) -> DeviceArray:
         """Return a contiguous copy on the device."""
-        return hooks.ops.convert(self, self.dtype)
+        out: DeviceArray = hooks.ops.convert(self, self.dtype)
+        return out
 
     def fill(self, value: Any) -> None:
         """Write one value into every element."""
@@ -217,7 +218,8 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         """Return the elements converted to another dtype, by a launch."""
         if not copy and np.dtype(dtype) == self.dtype:
             return self
-        return hooks.ops.convert(self, np.dtype(dtype))
+        out: DeviceArray = hooks.ops.convert(self, np.dtype(dtype))
+        return out
 
 
 def empty(
@@ -251,7 +253,8 @@ def elements_of(array: DeviceArray) -> npt.NDArray[Any]:
 
 
 def _from_host(host: npt.NDArray[Any]) -> DeviceArray:
-    return hooks.copies.to_device(host, "unpickling")
+    array: DeviceArray = hooks.copies.to_device(host, "unpickling")
+    return array
 
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
