@@ -51,9 +51,17 @@ def _many(pair: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return lambda *values: functools.reduce(pair, values)
 
 
-def _round(value: Any) -> Any:
-    """Round half to even, int64, as numba's round(x) does."""
-    return cast(np.rint(value.astype(np.float64)), np.dtype("int64"))
+def _round(value: Any, digits: Any = None) -> Any:
+    """Round half to even: int64, or with digits the value's own dtype, as numba."""
+    if digits is None:
+        return cast(np.rint(value.astype(np.float64)), np.dtype("int64"))
+    return np.round(value, int(digits))
+
+
+def _float(value: Any) -> Any:
+    """Make a float: what is one keeps its dtype, an integer becomes float64."""
+    is_float = np.result_type(value).kind == "f"
+    return value if is_float else cast(value, np.dtype("float64"))
 
 
 def _length(array: Any) -> Any:
@@ -89,21 +97,19 @@ _PLAIN_MATH = {
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
 }
-_TO_INT64 = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
 _DTYPES = (
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
 )
 
 
-def _rounded_to_int(ufunc: Any) -> Callable[[Any], Any]:
-    return lambda value: cast(ufunc(value.astype(np.float64)), np.dtype("int64"))
-
-
 def _table() -> dict[Any, Lowered]:
     table: dict[Any, Lowered] = {
         builtins.int: Lowered(_cast_to(np.dtype("int64")), "convert"),
-        builtins.float: Lowered(_cast_to(np.dtype("float64")), "convert"),
+        builtins.float: Lowered(_float, "convert"),
         builtins.bool: Lowered(_cast_to(np.dtype("bool")), "convert"),
         builtins.abs: Lowered(absolute, "arithmetic"),
         builtins.min: Lowered(_many(minimum), "arithmetic"),
@@ -117,8 +123,6 @@ def _table() -> dict[Any, Lowered]:
             table[getattr(math, name)] = Lowered(math_function(ufunc), "special")
     for name, ufunc in _PLAIN_MATH.items():
         table[getattr(math, name)] = Lowered(math_function(ufunc), "arithmetic")
-    for name, ufunc in _TO_INT64.items():
-        table[getattr(math, name)] = Lowered(_rounded_to_int(ufunc), "convert")
     for name in _DTYPES.split():
         kind = getattr(np, name)
         table[kind] = Lowered(_cast_to(np.dtype(kind)), "convert")

@@ -131,8 +131,10 @@ class ExpressionWriter:
         raise self.text.syntax_error(node, f"a {type(node.value).__name__} constant")
 
     def _typed(self, value: Any) -> str:
-        """Name a constant with its GPU type: int64, float64 or bool."""
-        kinds = {bool: np.bool_, int: np.int64, float: np.float64}
+        """Name a constant with its GPU type: int64 (uint64), float64 or bool."""
+        is_large = type(value) is int and value >= 2**63
+        integer = np.uint64 if is_large else np.int64
+        kinds: dict[type, Any] = {bool: np.bool_, int: integer, float: np.float64}
         made = kinds.get(type(value))
         return self.keep(made(value) if made else value)
 

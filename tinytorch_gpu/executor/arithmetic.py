@@ -18,10 +18,11 @@ from tinytorch_gpu.executor.typing_rules import (
     BOOL,
     FLOAT32,
     FLOAT64,
-    INT64,
     arithmetic_dtype,
     division_dtype,
+    floor_dtype,
     power_dtype,
+    shift_dtype,
     unified_dtype,
 )
 
@@ -110,7 +111,8 @@ def _shift(ufunc: Any) -> Operator:
     """Shift at 64 bits; a count of 64 or more gives what PTX gives: 0 or the sign."""
 
     def operator(a: Any, b: Any) -> Any:
-        dtype = _integer(arithmetic_dtype(_dtype_of(a), _dtype_of(b)))
+        _integer(arithmetic_dtype(_dtype_of(a), _dtype_of(b)))
+        dtype = shift_dtype(a.dtype, b.dtype)
         wide, count = a.astype(dtype), b.astype(np.uint64)
         inside = ufunc(wide, np.minimum(count, np.uint64(63)).astype(dtype))
         beyond = wide >> dtype.type(63) if ufunc is np.right_shift else dtype.type(0)
@@ -148,8 +150,8 @@ BINARY: dict[str, Operator] = {
     "sub": _typed(np.subtract, arithmetic_dtype),
     "mul": _typed(np.multiply, arithmetic_dtype),
     "truediv": _typed(np.true_divide, division_dtype),
-    "floordiv": _typed(np.floor_divide, arithmetic_dtype),
-    "mod": _typed(np.remainder, arithmetic_dtype),
+    "floordiv": _typed(np.floor_divide, floor_dtype),
+    "mod": _typed(np.remainder, floor_dtype),
     "pow": _power,
     "and_": _bitwise(np.bitwise_and),
     "or_": _bitwise(np.bitwise_or),
@@ -173,7 +175,7 @@ SPECIAL_OPERATORS = frozenset({"truediv", "floordiv", "mod", "pow"})
 
 def _negative(a: Any) -> Any:
     dtype = _dtype_of(a)
-    return np.negative(a if dtype.kind == "f" else a.astype(INT64))
+    return np.negative(a if dtype.kind == "f" else a.astype(_wide(a)))
 
 
 def _positive(a: Any) -> Any:

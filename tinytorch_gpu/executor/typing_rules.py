@@ -15,15 +15,29 @@ import numpy as np
 
 from tinytorch_gpu.errors import KernelTypeError
 
-__all__ = ["arithmetic_dtype", "division_dtype", "power_dtype", "unified_dtype"]
+__all__ = [
+    "arithmetic_dtype",
+    "division_dtype",
+    "floor_dtype",
+    "power_dtype",
+    "shift_dtype",
+    "unified_dtype",
+]
 
 Dtype = np.dtype[Any]
 BOOL, INT64, UINT64 = np.dtype("bool"), np.dtype("int64"), np.dtype("uint64")
-FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+FLOAT16, FLOAT32 = np.dtype("float16"), np.dtype("float32")
+FLOAT64 = np.dtype("float64")
+
+# Where the compiler's conversion differs from NumPy's promotion.
+UNSIGNED_WITH_FLOAT: dict[frozenset[Dtype], Dtype] = {
+    frozenset({FLOAT32, np.dtype("uint16")}): FLOAT64,
+    frozenset({FLOAT16, np.dtype("uint8")}): FLOAT32,
+}
 
 
 def arithmetic_dtype(a: Dtype, b: Dtype) -> Dtype:
-    """Dtype of `a + b`, `a - b`, `a * b`, `a // b`, `a % b`.
+    """Dtype of `a + b`, `a - b`, `a * b`.
 
     Raises:
         KernelTypeError: an operand is no number.
@@ -36,8 +50,30 @@ def arithmetic_dtype(a: Dtype, b: Dtype) -> Dtype:
     """
     _check_numbers(a, b)
     if a.kind == "f" or b.kind == "f":
-        return np.promote_types(a, b)
+        return UNSIGNED_WITH_FLOAT.get(frozenset({a, b})) or np.promote_types(a, b)
     return UINT64 if a.kind == b.kind == "u" else INT64
+
+
+def floor_dtype(a: Dtype, b: Dtype) -> Dtype:
+    """Dtype of `a // b` and `a % b`: as arithmetic, but float16 gives float32.
+
+    Example:
+        >>> floor_dtype(np.dtype("float16"), np.dtype("float16"))
+        dtype('float32')
+    """
+    common = arithmetic_dtype(a, b)
+    return FLOAT32 if common == FLOAT16 else common
+
+
+def shift_dtype(a: Dtype, b: Dtype) -> Dtype:
+    """Dtype of `a << b`, `a >> b`: 64 bits, signed as `a` is.
+
+    Example:
+        >>> shift_dtype(np.dtype("uint32"), np.dtype("int64"))
+        dtype('uint64')
+    """
+    _check_numbers(a, b)
+    return UINT64 if a.kind == "u" else INT64
 
 
 def division_dtype(a: Dtype, b: Dtype) -> Dtype:
