@@ -36,10 +36,14 @@ class Lowered:
     Args:
         function: called with the lanes' values.
         kind: how it is counted: `arithmetic`, `special` or `convert`.
+        fewest: arguments that it needs.
+        most: arguments that it takes.
     """
 
     function: Callable[..., Any]
     kind: str
+    fewest: int = 1
+    most: int = 1
 
 
 def _cast_to(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
@@ -106,23 +110,30 @@ _DTYPES = (
 )
 
 
+MANY = 255
+
+
+def _math(ufunc: Any, kind: str) -> Lowered:
+    return Lowered(math_function(ufunc), kind, ufunc.nin, ufunc.nin)
+
+
 def _table() -> dict[Any, Lowered]:
     table: dict[Any, Lowered] = {
         builtins.int: Lowered(_cast_to(np.dtype("int64")), "convert"),
         builtins.float: Lowered(_float, "convert"),
         builtins.bool: Lowered(_cast_to(np.dtype("bool")), "convert"),
         builtins.abs: Lowered(absolute, "arithmetic"),
-        builtins.min: Lowered(_many(minimum), "arithmetic"),
-        builtins.max: Lowered(_many(maximum), "arithmetic"),
-        builtins.pow: Lowered(BINARY["pow"], "special"),
-        builtins.round: Lowered(_round, "convert"),
+        builtins.min: Lowered(_many(minimum), "arithmetic", 2, MANY),
+        builtins.max: Lowered(_many(maximum), "arithmetic", 2, MANY),
+        builtins.pow: Lowered(BINARY["pow"], "special", 2, 2),
+        builtins.round: Lowered(_round, "convert", 1, 2),
         builtins.len: Lowered(_length, "convert"),
     }
     for name, ufunc in _SPECIAL_MATH.items():
         if hasattr(math, name):  # math.exp2 came with Python 3.11
-            table[getattr(math, name)] = Lowered(math_function(ufunc), "special")
+            table[getattr(math, name)] = _math(ufunc, "special")
     for name, ufunc in _PLAIN_MATH.items():
-        table[getattr(math, name)] = Lowered(math_function(ufunc), "arithmetic")
+        table[getattr(math, name)] = _math(ufunc, "arithmetic")
     for name in _DTYPES.split():
         kind = getattr(np, name)
         table[kind] = Lowered(_cast_to(np.dtype(kind)), "convert")

@@ -126,11 +126,12 @@ def _grid_size(batch: Batch, axis: int) -> Any:
 def _by_axes(per_axis: Callable[[Batch, int], Any], name: str) -> Callable[..., Any]:
     """Make `grid(n)`: one value for n = 1, else a tuple in the order x, y, z."""
 
-    def lower(batch: Batch, ndim: Any) -> Any:
-        count = int(ndim) if np.ndim(ndim) == 0 else 0
+    def lower(batch: Batch, *given: Any) -> Any:
+        is_number = len(given) == 1 and np.ndim(given[0]) == 0
+        count = int(given[0]) if is_number else 0
         if count not in (1, 2, 3):
             raise KernelTypeError(
-                f"cuda.{name}({count})",
+                f"cuda.{name}({count if is_number else '...'})",
                 why=f"{name} takes 1, 2 or 3, the number of axes",
                 fix=f"write cuda.{name}(1) for a one-dimensional grid",
             )

@@ -47,7 +47,7 @@ class Kernel:
     def __init__(self, function: FunctionType) -> None:
         self.py_func = function
         functools.update_wrapper(self, function)
-        self._device_programs: dict[bool, Callable[..., Any]] = {}
+        self._device_programs: dict[bool, tuple[Callable[..., Any], list[Any]]] = {}
 
     @functools.cached_property
     def program(self) -> LaneProgram:
@@ -60,8 +60,10 @@ class Kernel:
         code = self.py_func.__code__
         return KernelSource(code.co_name, code.co_filename, code.co_firstlineno)
 
-    def device_program(self, *, is_counted: bool) -> Callable[..., Any]:
-        """Return the program that runs the function when a kernel calls it."""
+    def device_program(
+        self, *, is_counted: bool
+    ) -> tuple[Callable[..., Any], list[Any]]:
+        """Return what a kernel calls to run the function, and its shared arrays."""
         if is_counted not in self._device_programs:
             made = rewrite_device_function(self.py_func, is_counted=is_counted)
             self._device_programs[is_counted] = made

@@ -27,7 +27,7 @@ from tinytorch_gpu.executor.arithmetic import (
 from tinytorch_gpu.executor.barrier import barrier
 from tinytorch_gpu.executor.control import RangeLoop, WhileLoop
 from tinytorch_gpu.executor.engine import LaneProgram
-from tinytorch_gpu.executor.indexing import get_attribute, load, store
+from tinytorch_gpu.executor.indexing import get_attribute, load, store, unpack
 from tinytorch_gpu.executor.lanes import UNDEFINED
 from tinytorch_gpu.executor.shared_memory import shared_array
 
@@ -56,6 +56,7 @@ RUNTIME: dict[str, Any] = {
     "shared_array": shared_array,
     "store": store,
     "truth": truth,
+    "unpack": unpack,
 }
 _numbers = itertools.count(1)
 
@@ -96,15 +97,18 @@ def rewrite_kernel(function: FunctionType) -> LaneProgram:
 
 def rewrite_device_function(
     function: FunctionType, *, is_counted: bool
-) -> Callable[..., Any]:
-    """Return a device function's lane program: `program(batch, mask, *arguments)`.
+) -> tuple[Callable[..., Any], list[Any]]:
+    """Return a device function's lane program, and the shared arrays it makes.
+
+    The program is called `program(batch, mask, *arguments)`.
 
     Raises:
         KernelSyntaxError: a construct is outside the kernel language; says where.
     """
     text = KernelText(function)
     names = Names(function, text.tree)
-    return _compiled(text, names, {}, is_counted=is_counted, is_kernel=False)[0]
+    program, writer = _compiled(text, names, {}, is_counted=is_counted, is_kernel=False)
+    return program, writer.shared
 
 
 def _compiled(

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.cuda.functions import FUNCTIONS, Lowered
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
 from tinytorch_gpu.cuda.rewrite_expressions import ExpressionWriter, is_known
+from tinytorch_gpu.errors import KernelTypeError
 
 if TYPE_CHECKING:
     from tinytorch_gpu.cuda.kernel_source import KernelText
@@ -42,6 +44,7 @@ class CallWriter(ExpressionWriter):
         if is_known(callee):
             self._no_keywords(node)
             lowered: Lowered = FUNCTIONS[callee]
+            self._check_count(node, lowered.fewest, lowered.most)
             written = f"{self.keep(lowered.function)}({arguments})"
             return self.counted(node, lowered.kind, written)
         return self._device_call(node, callee, arguments)
@@ -55,8 +58,24 @@ class CallWriter(ExpressionWriter):
                 "use math functions, min, max, abs, casts, or a @cuda.jit function",
             )
         self._no_keywords(node)
-        function = self.keep(program(is_counted=self.is_counted))
-        return f"{function}(b, {self.mask}, {arguments})"
+        count = callee.py_func.__code__.co_argcount
+        self._check_count(node, count, count)
+        function, shared = program(is_counted=self.is_counted)
+        self.shared += shared
+        return f"{self.keep(function)}(b, {self.mask}, {arguments})"
+
+    def _check_count(self, node: ast.Call, fewest: int, most: int) -> None:
+        """Refuse a call with too few or too many arguments."""
+        count = len(node.args)
+        if fewest <= count <= most:
+            return
+        takes = str(fewest) if fewest == most else f"{fewest} to {most}"
+        raise KernelTypeError(
+            f"`{ast.unparse(node)}` has {count} arguments",
+            where=str(self.text.line_of(node)),
+            why=f"`{ast.unparse(node.func)}` takes {takes}",
+            fix="pass as many as it takes",
+        )
 
     def _no_keywords(self, node: ast.Call) -> None:
         if node.keywords:
@@ -85,8 +104,21 @@ class CallWriter(ExpressionWriter):
                 "a shared array's shape and dtype are compile-time constants",
                 "use literals or module-level constants: shared.array(256, float32)",
             )
-        shape = values[0] if isinstance(values[0], tuple) else (values[0],)
-        layout = (tuple(int(n) for n in shape), np.dtype(values[1]))
+        layout = self._layout(node, *values)
         self.shared.append(layout)
         shape_name, dtype_name = map(self.keep, layout)
         return f"shared_array(b, {self.site(node)}, {shape_name}, {dtype_name})"
+
+    def _layout(
+        self, node: ast.Call, shape: Any, dtype: Any
+    ) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return a shared array's shape and dtype, checked."""
+        lengths = shape if isinstance(shape, tuple) else (shape,)
+        try:
+            kind = np.dtype(dtype)
+        except TypeError:
+            self.refuse(node, f"a shared array of dtype {dtype!r}", "use float32")
+        is_shape = all(isinstance(n, (int, np.integer)) and n >= 0 for n in lengths)
+        if not is_shape:
+            self.refuse(node, f"a shared array of shape {shape!r}", "use whole numbers")
+        return tuple(map(int, lengths)), check_dtype(kind, "shared array")

@@ -260,6 +260,8 @@ class ExpressionWriter:
         return f"attribute({self.write(node.value)}, {node.attr!r}, {site})"
 
     def _tuple(self, node: ast.Tuple) -> str:
+        if not node.elts:
+            self.refuse(node, "an empty tuple in a kernel", "leave it out")
         return f"({', '.join(self.write(part) for part in node.elts)},)"
 
 

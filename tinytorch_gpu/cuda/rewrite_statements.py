@@ -145,7 +145,8 @@ class StatementWriter(CallWriter):
         if isinstance(target, ast.Name):
             self._set(target.id, value)
         elif isinstance(target, ast.Tuple):
-            parts = self._temporary(value)
+            count, site = len(target.elts), self.site(target)
+            parts = self._temporary(f"unpack({value}, {count}, {site})")
             for position, part in enumerate(target.elts):
                 self._store(part, f"{parts}[{position}]")
         elif isinstance(target, ast.Subscript):
@@ -202,7 +203,7 @@ class StatementWriter(CallWriter):
     def _for(self, node: ast.For) -> None:
         call = node.iter
         is_range = isinstance(call, ast.Call) and self.names.static(call.func) is range
-        if not is_range or not isinstance(node.target, ast.Name):
+        if not is_range or call.keywords or not isinstance(node.target, ast.Name):  # type: ignore[attr-defined]
             self.refuse(node, "a `for` over something other than range(...)")
         bounds = ", ".join(self.write(a) for a in call.args)  # type: ignore[attr-defined]
         loop, inside, value = self.fresh("w"), self.fresh("m"), self.fresh("t")

@@ -97,7 +97,7 @@ class RangeLoop(_Loop):
         """Yield the lanes that run each iteration, and their loop variable.
 
         Raises:
-            StepBudgetError: a per-lane loop ran longer than the budget.
+            StepBudgetError: the loop ran longer than the budget.
         """
         bounds = (self._start, self._stop, self._step)
         if all(np.ndim(b) == 0 for b in bounds):
@@ -106,11 +106,13 @@ class RangeLoop(_Loop):
             yield from self._per_lane()
 
     def _uniform(self) -> Iterator[tuple[Mask, Any]]:
-        for k in map(
-            np.int64, range(int(self._start), int(self._stop), int(self._step))
-        ):
+        budget = settings.current().loop_budget
+        steps = range(int(self._start), int(self._stop), int(self._step))
+        for done, k in enumerate(map(np.int64, steps)):
             if not self.mask.count:
                 return
+            if done == budget:
+                raise self._budget_spent(budget)
             yield self.mask, k
         self.finished = self.mask
 
@@ -130,6 +132,13 @@ class RangeLoop(_Loop):
 def _range_bounds(bounds: tuple[Any, ...], site: Site) -> tuple[Any, Any, Any]:
     """Return start, stop, step as int64."""
     zero, one = np.int64(0), np.int64(1)
+    if not 1 <= len(bounds) <= 3:
+        raise KernelTypeError(
+            f"range() with {len(bounds)} bounds",
+            where=str(site.line),
+            why="range takes 1, 2 or 3: stop, or start, stop, step",
+            fix="range(n)",
+        )
     parts = (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3]
     for part in parts:
         if np.result_type(part).kind == "f":

@@ -15,13 +15,14 @@ import numpy.typing as npt
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import cast
 from tinytorch_gpu.executor.faults import out_of_bounds
+from tinytorch_gpu.executor.lanes import require_defined
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.executor.mask import Mask
     from tinytorch_gpu.trace import Site
 
-__all__ = ["KernelArray", "get_attribute", "load", "store"]
+__all__ = ["KernelArray", "get_attribute", "load", "store", "unpack"]
 
 UNSIGNED = {4: np.dtype("uint32"), 8: np.dtype("uint64")}
 ATTRIBUTES = frozenset({"shape", "size", "ndim", "strides", "dtype", "itemsize"})
@@ -115,7 +116,7 @@ def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
         KernelTypeError: the index is no integer, or has too many parts.
     """
     if isinstance(array, tuple):
-        return array[_constant(index, site)]
+        return array[_constant(index, len(array), site)]
     flat, axes = _flat_index(batch, mask, array, index, site, "load from")
     if axes < len(array.lengths):
         return array.row(flat, axes)
@@ -162,6 +163,7 @@ def _flat_index(
 ) -> tuple[Any, int]:
     """Return element indices into the storage, and how many axes were indexed."""
     if not isinstance(array, KernelArray):
+        require_defined(array)
         raise _wrong_index(array, f"a {type(array).__name__}", site)
     parts = index if isinstance(index, tuple) else (index,)
     if len(parts) > len(array.lengths):
@@ -208,10 +210,35 @@ def _in_bounds(
     return wrapped
 
 
-def _constant(index: Any, site: Site) -> int:
+def unpack(value: Any, count: int, site: Site) -> tuple[Any, ...]:
+    """Return a tuple's elements for `a, b = value`.
+
+    Raises:
+        KernelTypeError: the value is no tuple of that length.
+    """
+    require_defined(value)
+    if isinstance(value, tuple) and len(value) == count:
+        return value
+    given = f"a tuple of {len(value)}" if isinstance(value, tuple) else "no tuple"
+    raise KernelTypeError(
+        f"{given} unpacked into {count} variables",
+        where=str(site.line),
+        why=f"the right side needs {count} elements",
+        fix="write one variable for each element",
+    )
+
+
+def _constant(index: Any, length: int, site: Site) -> int:
     """Return a tuple's index, which must be the same for all lanes."""
     if np.ndim(index) == 0 and np.result_type(index).kind in "iu":
-        return int(index)
+        if -length <= int(index) < length:
+            return int(index)
+        raise KernelTypeError(
+            f"index {int(index)} into a tuple of {length}",
+            where=str(site.line),
+            why=f"its elements are 0 to {length - 1}",
+            fix="use an index within the tuple",
+        )
     raise KernelTypeError(
         "a tuple indexed by a value that differs between lanes",
         where=str(site.line),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.journal import Journal
     from tinytorch_gpu.trace import CountingRecorder, Site
 
-__all__ = ["UNDEFINED", "Batch", "Dim3", "Frame"]
+__all__ = ["UNDEFINED", "Batch", "Dim3", "Frame", "require_defined"]
 
 Dim3 = tuple[int, int, int]
 
@@ -44,6 +44,16 @@ class _Undefined:
 
 
 UNDEFINED: Any = _Undefined()
+
+
+def require_defined(value: Any) -> None:
+    """Refuse a variable that no lane has assigned.
+
+    Raises:
+        UninitializedReadError: it is one.
+    """
+    if value is UNDEFINED:
+        _ = value.value  # raises
 
 
 class Batch:

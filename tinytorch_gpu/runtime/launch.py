@@ -137,45 +137,38 @@ def _arguments(
             fix="pass one argument for each parameter",
         )
     pairs = list(zip(program.parameters, arguments, strict=True))
-    for name, value in pairs:
-        if isinstance(value, np.ndarray):
-            check_dtype(value.dtype, f"argument `{name}` (host array)")
+    checked = [_checked(program, name, value) for name, value in pairs]
     copies: dict[int, DeviceArray] = {}
     copy_back: list[Callable[[], None]] = []
-    values = [_argument(program, n, v, copies, copy_back) for n, v in pairs]
-    return tuple(values), copy_back
-
-
-def _argument(
-    program: LaneProgram,
-    name: str,
-    value: Any,
-    copies: dict[int, DeviceArray],
-    copy_back: list[Callable[[], None]],
-) -> Any:
-    """Bring one argument to the device; a host array passed twice stays one array."""
-    if isinstance(value, DeviceArray):
-        return value
-    if isinstance(value, np.ndarray):
-        if id(value) not in copies:
+    for name, value in zip(program.parameters, checked, strict=True):
+        if isinstance(value, np.ndarray) and id(value) not in copies:
             reason = f"host array argument `{name}` of {program.source.name}"
             copies[id(value)] = to_device(value, reason)
             if value.flags.writeable:
                 copy_back.append(_copy_back(value, copies[id(value)], reason))
-        return copies[id(value)]
-    for kinds, dtype in (
-        ((bool, np.bool_), np.bool_),
-        ((int,), np.int64),
-        ((float,), np.float64),
-    ):
-        if type(value) in kinds:
-            return dtype(value)
-    if isinstance(value, np.generic):
+    values = (copies.get(id(value), value) for value in checked)
+    return tuple(values), copy_back
+
+
+def _checked(program: LaneProgram, name: str, value: Any) -> Any:
+    """Return an argument as a kernel takes it; nothing is copied yet."""
+    if isinstance(value, np.ndarray):
+        check_dtype(value.dtype, f"argument `{name}` (host array)")
+        return value
+    if isinstance(value, (bool, int, float)):
+        kinds = {bool: np.bool_, int: np.int64, float: np.float64}
+        kind = next(k for k in kinds if isinstance(value, k))
+        if kind is not int or -(2**63) <= value < 2**63:
+            return value if isinstance(value, np.generic) else kinds[kind](value)
+    elif isinstance(value, DeviceArray):
+        return value
+    elif isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return value
     raise KernelTypeError(
         f"argument `{name}` of {program.source.name} is a {type(value).__name__}",
         where=str(program.source),
-        why="a kernel takes device arrays, NumPy arrays, ints, floats and bools",
+        why="a kernel takes device arrays, NumPy arrays, floats, bools and integers of "
+        "64 bits",
         fix="convert it, for example with cuda.to_device(np.array(...)); "
         "of a Tensor pass .data",
     )
