@@ -212,7 +212,9 @@ BUDGET = {
     "while True": budget("while True:\n    out[0] = 1"),
     "while of each lane": budget("k = 0\nwhile k <= cuda.grid(1):\n    out[0] = k"),
     "for of each lane": budget("for k in range(cuda.grid(1) * 1000):\n    out[0] = k"),
-    "for with the same bound for all": budget("for k in range(10_000):\n    out[0] = k"),
+    "for with the same bound for all": budget(
+        "for k in range(10_000):\n    out[0] = k"
+    ),
 }
 
 SYNTAX = {

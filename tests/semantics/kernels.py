@@ -640,6 +640,18 @@ def device_function_that_stores(x, out):
 
 
 @cuda.jit
+def device_function_in_a_while_test(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        k = 0
+        while clamp(k, 0, 5) < 5:
+            k += 1
+            if k > x[i] % 4:
+                break
+        out[i] = k
+
+
+@cuda.jit
 def device_function_guarded(x, out):
     i = cuda.grid(1)
     if i < out.size:
@@ -821,7 +833,8 @@ ONE_TO_ONE = (
     chained_comparison, chained_comparison_guards_a_load, and_or_give_an_operand,
     and_or_give_a_loaded_operand, not_and_bools_as_numbers, tuples, swap, swap_elements,
     augmented, chained_and_annotated, negative_indices, device_functions,
-    device_function_that_stores, device_function_guarded, grid_stride,
+    device_function_that_stores, device_function_guarded,
+    device_function_in_a_while_test, grid_stride,
 )  # fmt: skip
 
 CASES = (

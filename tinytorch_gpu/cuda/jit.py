@@ -57,8 +57,7 @@ class Kernel:
     @property
     def source(self) -> KernelSource:
         """Name, file and line of the Python function."""
-        code = self.py_func.__code__
-        return KernelSource(code.co_name, code.co_filename, code.co_firstlineno)
+        return KernelSource.of(self.py_func)
 
     def device_program(
         self, *, is_counted: bool

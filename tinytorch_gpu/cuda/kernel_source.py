@@ -37,7 +37,7 @@ class KernelText:
         self._lines = textwrap.dedent("".join(lines)).splitlines()
         self._indent = len(lines[0]) - len(self._lines[0]) - 1
         self.tree = self._parsed()
-        self.source = KernelSource(self.name, self.file, self._first + self._def_line())
+        self.source = KernelSource.of(function)
 
     def line_of(self, node: ast.AST) -> SourceLine:
         """Return the source line of a node."""
@@ -71,9 +71,6 @@ class KernelText:
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
             raise self.syntax_error(tree, "a kernel takes positional parameters only")
         return tree
-
-    def _def_line(self) -> int:
-        return self.tree.lineno - 1
 
     def _no_source(self) -> KernelSyntaxError:
         return KernelSyntaxError(

@@ -58,6 +58,9 @@ RUNTIME: dict[str, Any] = {
     "truth": truth,
     "unpack": unpack,
 }
+# (lane program, its line) → line of the kernel; of all programs, since kernels call
+# device functions.
+LINES: dict[tuple[str, int], SourceLine] = {}
 _numbers = itertools.count(1)
 
 
@@ -75,9 +78,8 @@ def rewrite_kernel(function: FunctionType) -> LaneProgram:
     """
     text = KernelText(function)
     names = Names(function, text.tree)
-    lines: dict[tuple[str, int], SourceLine] = {}
-    plain, writer = _compiled(text, names, lines, is_counted=False, is_kernel=True)
-    counted, _ = _compiled(text, names, lines, is_counted=True, is_kernel=True)
+    plain, writer = _compiled(text, names, is_counted=False, is_kernel=True)
+    counted, _ = _compiled(text, names, is_counted=True, is_kernel=True)
     control = control_sources(
         text.tree, writer.is_pure, _is_local(names), writer.is_device_call
     )
@@ -91,7 +93,7 @@ def rewrite_kernel(function: FunctionType) -> LaneProgram:
         control_parameters=control - {DATA},
         shared=tuple(writer.shared),
         text="\n".join(writer.lines),
-        lines=lines,
+        lines=LINES,
     )
 
 
@@ -107,14 +109,13 @@ def rewrite_device_function(
     """
     text = KernelText(function)
     names = Names(function, text.tree)
-    program, writer = _compiled(text, names, {}, is_counted=is_counted, is_kernel=False)
+    program, writer = _compiled(text, names, is_counted=is_counted, is_kernel=False)
     return program, writer.shared
 
 
 def _compiled(
     text: KernelText,
     names: Names,
-    lines: dict[tuple[str, int], SourceLine],
     *,
     is_counted: bool,
     is_kernel: bool,
@@ -131,7 +132,7 @@ def _compiled(
         file,
     )
     for number, source in enumerate(writer.line_sources, start=1):
-        lines[file, number] = source
+        LINES[file, number] = source
     namespace = {**RUNTIME, **writer.constants}
     exec(compile(program, file, "exec"), namespace)  # noqa: S102  (our own text)
     return namespace[name], writer

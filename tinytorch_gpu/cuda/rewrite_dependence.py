@@ -21,6 +21,7 @@ DATA = "<data>"
 Sources = frozenset[str]
 NOTHING: Sources = frozenset()
 LAZY = (ast.BoolOp, ast.Compare)
+ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
 def control_sources(
@@ -65,7 +66,7 @@ class _Flow:
         """Follow every statement, nested ones too."""
         for statement in body:
             self._steer(statement)
-            if isinstance(statement, (ast.Assign, ast.AugAssign)):
+            if isinstance(statement, ASSIGNMENTS):
                 self._assign(statement)
             elif isinstance(statement, ast.For):
                 self.control |= self._of(statement.iter)
@@ -75,8 +76,8 @@ class _Flow:
             for suite in ("body", "orelse"):
                 self.visit_all(getattr(statement, suite, []))
 
-    def _assign(self, node: ast.Assign | ast.AugAssign) -> None:
-        sources = self._of(node.value)
+    def _assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> None:
+        sources = self._of(node.value) if node.value else NOTHING
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             self._give(target, sources)
 

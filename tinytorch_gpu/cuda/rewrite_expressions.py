@@ -179,8 +179,9 @@ class ExpressionWriter:
 
     def _unary(self, node: ast.UnaryOp) -> str:
         operand = node.operand
-        if isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant):
-            return self._typed(-operand.value)  # type: ignore[operator]
+        constant = operand.value if isinstance(operand, ast.Constant) else None
+        if isinstance(node.op, ast.USub) and type(constant) in (int, float):
+            return self._typed(-constant)  # type: ignore[operator]
         written = f"{_UNARY[type(node.op)]}({self.write(operand)})"
         return self.counted(node, "arithmetic", written)
 

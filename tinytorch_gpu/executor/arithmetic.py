@@ -211,14 +211,12 @@ UNARY: dict[str, Operator] = {
 
 def minimum(a: Any, b: Any) -> Any:
     """Return the smaller; a NaN loses, as in PTX's min."""
-    dtype = unified_dtype(_dtype_of(a), _dtype_of(b))
-    return np.fmin(a.astype(dtype), b.astype(dtype))
+    return np.fmin(*unify(a, b))
 
 
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger; a NaN loses, as in PTX's max."""
-    dtype = unified_dtype(_dtype_of(a), _dtype_of(b))
-    return np.fmax(a.astype(dtype), b.astype(dtype))
+    return np.fmax(*unify(a, b))
 
 
 def absolute(a: Any) -> Any:
@@ -229,9 +227,7 @@ def absolute(a: Any) -> Any:
 
 def select(condition: Any, a: Any, b: Any) -> Any:
     """Return `a` where the condition is true, else `b`, in their unified dtype."""
-    dtype = unified_dtype(_dtype_of(a), _dtype_of(b))
-    chosen = np.where(truth(condition), a.astype(dtype), b.astype(dtype))
-    return chosen[()] if chosen.ndim == 0 else chosen
+    return np.where(truth(condition), *unify(a, b))[()]
 
 
 def and_then(a: Any, b: Any) -> Any:

@@ -41,7 +41,8 @@ class LaneProgram:
         control_parameters: scalar parameters that addresses or branches depend on.
         shared: shape and dtype of each shared array.
         text: the programs' source, to read.
-        lines: (file name of the program, its line) → line of the kernel.
+        lines: (file name of a program, its line) → line of the kernel or device
+            function.
     """
 
     source: KernelSource

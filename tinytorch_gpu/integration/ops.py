@@ -24,20 +24,23 @@ if TYPE_CHECKING:
 __all__ = ["op_name", "patch_functions", "patch_optimizers"]
 
 
+def _inputs(node: Any) -> tuple[Any, ...]:
+    return tuple(t.data for t in node.inputs)
+
+
 @dataclass(frozen=True)
 class Binding:
     """How a Function class's call becomes an op's call.
 
     Args:
         parameters: attributes of the node that the op takes by name.
-        saved: what the backward kernel takes beside the gradient; None if the op has
-            no backward kernel.
+        saved: what the backward kernel takes beside the gradient.
         inputs: how many inputs the Function has; those past the first get gradient
             None from the backward kernel.
     """
 
     parameters: tuple[str, ...] = ()
-    saved: Callable[[Any], tuple[Any, ...]] | None = None
+    saved: Callable[[Any], tuple[Any, ...]] = _inputs
     inputs: int = 1
 
 
@@ -47,10 +50,6 @@ def _input(node: Any) -> tuple[Any, ...]:
 
 def _output(node: Any) -> tuple[Any, ...]:
     return (node.output.data,)
-
-
-def _inputs(node: Any) -> tuple[Any, ...]:
-    return tuple(t.data for t in node.inputs)
 
 
 _AXES = Binding(("axis", "keepdims"))
@@ -64,9 +63,9 @@ BINDINGS = {
     "tanh": Binding(saved=_output),
     "softmax": Binding(("dim",), saved=_output),
     "log_softmax": Binding(("dim",), saved=_output),
-    "cross_entropy": Binding(saved=_inputs, inputs=2),
+    "cross_entropy": Binding(inputs=2),
 }
-SPECIAL_NAMES = {"MatMul": "matmul", "ReLUFunction": "relu", "GELUFunction": "gelu"}
+SPECIAL_NAMES = {"MatMul": "matmul", "ReLUFunction": "relu"}
 
 
 def op_name(class_name: str) -> str:
@@ -147,8 +146,6 @@ def _backward(original: Any, op: str) -> Any:
         def decomposition() -> Any:
             return original(self, grad_output)
 
-        if binding.saved is None:
-            return call(name, decomposition=decomposition)
         operands = (grad_output, *binding.saved(self))
         parameters = {n: getattr(self, n) for n in binding.parameters}
         grads = call(name, *operands, decomposition=decomposition, **parameters)

@@ -112,10 +112,17 @@ def _through_host(op: str, host: Callable[..., Any]) -> Callable[..., Any]:
     reason = f"CPU fallback of {op}"
 
     def compute(*operands: Any, **parameters: Any) -> Any:
-        values = [to_host(o, reason) if _is_device(o) else o for o in operands]
+        values = [_on_host(o, reason) for o in operands]
         return to_device(np.asarray(host(*values, **parameters)), reason)
 
     return compute
+
+
+def _on_host(value: Any, reason: str) -> Any:
+    """Copy device arrays, and those in lists and tuples, to the host."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_on_host(v, reason) for v in value)
+    return to_host(value, reason) if _is_device(value) else value
 
 
 def _on_one_device(op: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -123,7 +130,7 @@ def _on_one_device(op: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     made = tuple(
         o[()] if isinstance(o, np.ndarray) and not o.ndim else o for o in operands
     )
-    host = [o for o in made if isinstance(o, (np.ndarray, list))]
+    host = [o for o in made if isinstance(o, np.ndarray)]
     if not host:
         return made
     shapes = [np.shape(o) for o in host]

@@ -22,28 +22,17 @@ def _reduction(op: str) -> Callable[..., Any]:
     """Make np.sum and the like: an op with axis and keepdims."""
 
     def reduce(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: Any = False,
+        a: Any, axis: Any = None, *, out: Any = None, keepdims: Any = False
     ) -> Any:
-        del dtype
         result = call(op, a, axis=axis, keepdims=keepdims is True)
-        if out is not None:
-            out[...] = result
-            return out
-        return result
+        return result if out is None else _stored(out, result)
 
     return reduce
 
 
-def _extremum(op: str) -> Callable[..., Any]:
-    """Make np.max and np.min, which take no dtype."""
-    reduce = _reduction(op)
-    return lambda a, axis=None, out=None, keepdims=False, **_: reduce(
-        a, axis, None, out, keepdims
-    )
+def _stored(out: Any, result: Any) -> Any:
+    out[...] = result
+    return out
 
 
 def _var(a: Any, axis: Any = None, *, keepdims: bool = False, ddof: int = 0) -> Any:
@@ -64,15 +53,15 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
     """Clip: a maximum and a minimum."""
     if a_min is not None:
         a = call("maximum", a, a_min)
-    return a if a_max is None else call("minimum", a, a_max, out=out)
+    if a_max is not None:
+        a = call("minimum", a, a_max)
+    return a if out is None else _stored(out, a)
 
 
 def _like(value: Any) -> Callable[..., DeviceArray]:
     """Make zeros_like and the like: a new device array and a fill."""
 
-    def make(
-        a: Any, dtype: npt.DTypeLike | None = None, shape: Any = None, **_: Any
-    ) -> Any:
+    def make(a: Any, dtype: npt.DTypeLike | None = None, shape: Any = None) -> Any:
         return _filled(a, value, dtype, shape)
 
     return make
@@ -83,7 +72,6 @@ def _full_like(
     fill_value: Any,
     dtype: npt.DTypeLike | None = None,
     shape: Any = None,
-    **_: Any,
 ) -> DeviceArray:
     return _filled(a, fill_value, dtype, shape)
 
@@ -117,8 +105,7 @@ def _squeeze(a: Any, axis: Any = None) -> Any:
     return a.reshape(tuple(kept))
 
 
-def _reshape(a: Any, shape: Any = None, order: str = "C", **_: Any) -> Any:
-    del order
+def _reshape(a: Any, shape: Any) -> Any:
     return a.reshape(shape)
 
 
@@ -130,7 +117,7 @@ def _outer(a: Any, b: Any) -> Any:
     return call("mul", a.reshape(-1, 1), b.reshape(1, -1))
 
 
-def _copy(a: Any, *_: Any, **__: Any) -> Any:
+def _copy(a: Any) -> Any:
     return a.copy()
 
 
@@ -141,8 +128,8 @@ def _size(a: Any, axis: int | None = None) -> int:
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _reduction("sum"),
     np.mean: _reduction("mean"),
-    np.max: _extremum("max"),
-    np.min: _extremum("min"),
+    np.max: _reduction("max"),
+    np.min: _reduction("min"),
     np.var: _var,
     np.std: _std,
     np.clip: _clip,
@@ -159,8 +146,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
     np.expand_dims: _expand_dims,
     np.squeeze: _squeeze,
-    np.ravel: lambda a, **_: a.ravel(),
-    np.broadcast_to: lambda array, shape, **_: array.broadcast_to(shape),
+    np.ravel: lambda a: a.ravel(),
+    np.broadcast_to: lambda array, shape: array.broadcast_to(shape),
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
     np.size: _size,

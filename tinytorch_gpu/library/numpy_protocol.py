@@ -6,7 +6,8 @@ launch; what has no entry has no kernel and says so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,6 @@ from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.library.numpy_functions import FUNCTIONS
 from tinytorch_gpu.memory import DeviceArray, hooks
 from tinytorch_gpu.runtime import to_device
-
-if TYPE_CHECKING:
-    from tinytorch_gpu.memory.hooks import Ops
 
 __all__ = ["UFUNC_OPS"]
 
@@ -61,10 +59,9 @@ class _NumpyOps:
         options: dict[str, Any],
     ) -> Any:
         """Answer `__array_ufunc__`: an op for a call, a reduction for `reduce`."""
-        if method == "reduce" and ufunc in REDUCTIONS:
-            axis = options.get("axis", 0)
-            keep = options.get("keepdims", False)
-            return call(REDUCTIONS[ufunc], inputs[0], axis=axis, keepdims=keep)
+        is_plain = not set(options) - {"axis", "keepdims"}
+        if method == "reduce" and ufunc in REDUCTIONS and is_plain:
+            return call(REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **options})
         out = _checked_out(ufunc, method, inputs, options)
         parameters: dict[str, Any] = {} if out is None else {"out": out}
         name = UFUNC_OPS.get(ufunc, ufunc.__name__)
@@ -73,10 +70,16 @@ class _NumpyOps:
     def function(self, function: Any, args: Any, options: dict[str, Any]) -> Any:
         """Answer `__array_function__`."""
         answer = FUNCTIONS.get(function)
-        if answer is not None:
+        if answer is None:
+            host = functools.partial(function, **options)
+            return call(function.__name__, *args, host=host)
+        try:
             return answer(*args, **options)
-        arrays = [a for a in args if isinstance(a, DeviceArray)]
-        return call(function.__name__, *arrays, host=lambda *_: function(*args))
+        except TypeError as error:
+            trace = error.__traceback__
+            if trace is None or trace.tb_next is not None:
+                raise  # it came from inside, not from the arguments
+            raise _unsupported(function.__name__, "these arguments") from None
 
     def convert(self, array: DeviceArray, dtype: np.dtype[Any]) -> DeviceArray:
         """Copy an array into a new contiguous one of that dtype."""
@@ -100,13 +103,8 @@ def _checked_out(
     """Return the `out` array; refuse what a launch cannot honour."""
     (out,) = options.pop("out", (None,))
     if method != "__call__" or options:
-        raise UnsupportedError(
-            f"np.{ufunc.__name__} with {method if method != '__call__' else options} "
-            "on a device array",
-            where=f"np.{ufunc.__name__}",
-            why="device arrays answer plain calls, reduce of add and maximum, and out=",
-            fix="write it with plain operators, or compute on the host: .cpu()",
-        )
+        given = method if method != "__call__" else ", ".join(options)
+        raise _unsupported(ufunc.__name__, given)
     if out is not None and not isinstance(out, DeviceArray):
         raise DeviceMismatchError(
             f"np.{ufunc.__name__} of a device array into a host array",
@@ -118,5 +116,14 @@ def _checked_out(
     return out
 
 
-_ops: Ops = _NumpyOps()
-hooks.ops = _ops
+def _unsupported(name: str, given: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"np.{name} with {given} on a device array",
+        where=f"np.{name}",
+        why="device arrays answer plain calls, axis, keepdims, dtype and out where a "
+        "kernel takes them,\nand reduce of add, maximum and minimum",
+        fix="write it with plain operators, or compute on the host: .cpu()",
+    )
+
+
+hooks.ops = _NumpyOps()

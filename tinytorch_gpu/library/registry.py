@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tinytorch_gpu.errors import UnsupportedError
@@ -116,8 +117,7 @@ def _by_name() -> list[tuple[tuple[str, DispatchKey], list[Registration]]]:
 
 
 def _source(function: Callable[..., Any]) -> KernelSource:
-    code = getattr(function, "__code__", None)
-    if code is None:
+    if not isinstance(function, FunctionType):
         raise UnsupportedError(
             f"a {type(function).__name__} registered as an op's kernel",
             where="library.impl",
@@ -125,7 +125,7 @@ def _source(function: Callable[..., Any]) -> KernelSource:
             fix="write a function: def op(x): out = cuda.device_array_like(x);\n"
             "kernel[grid, block](x, out); return out",
         )
-    return KernelSource(function.__name__, code.co_filename, code.co_firstlineno)
+    return KernelSource.of(function)
 
 
 def _is_rerun(old: Registration, new: Registration) -> bool:

@@ -1,7 +1,15 @@
 """Device memory: allocations, arrays on them, and the hooks to higher floors."""
 
-from tinytorch_gpu.memory.allocator import Allocator, DeviceBuffer
+from tinytorch_gpu.memory.allocator import ALIGNMENT, Allocator, DeviceBuffer
 from tinytorch_gpu.memory.array import DeviceArray, elements_of, empty
 from tinytorch_gpu.memory.hooks import hooks
 
-__all__ = ["Allocator", "DeviceArray", "DeviceBuffer", "elements_of", "empty", "hooks"]
+__all__ = [
+    "ALIGNMENT",
+    "Allocator",
+    "DeviceArray",
+    "DeviceBuffer",
+    "elements_of",
+    "empty",
+    "hooks",
+]

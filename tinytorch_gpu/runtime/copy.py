@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,6 @@ from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.memory import DeviceArray, elements_of, empty, hooks
 from tinytorch_gpu.runtime.device import current_device
-
-if TYPE_CHECKING:
-    from tinytorch_gpu.memory.hooks import Copies
 
 __all__ = ["to_device", "to_host"]
 
@@ -78,5 +75,4 @@ class _Copies:
     to_device = staticmethod(to_device)
 
 
-_copies: Copies = _Copies()
-hooks.copies = _copies
+hooks.copies = _Copies()

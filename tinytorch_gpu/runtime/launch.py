@@ -16,9 +16,9 @@ from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.cost import kernel_time
 from tinytorch_gpu.errors import KernelTypeError, LaunchConfigError
 from tinytorch_gpu.executor.engine import LaneProgram, run
-from tinytorch_gpu.executor.global_memory import global_array
+from tinytorch_gpu.executor.global_memory import GlobalArray, global_array
 from tinytorch_gpu.executor.shared_memory import shared_bytes
-from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.memory import ALIGNMENT, DeviceArray
 from tinytorch_gpu.runtime.copy import to_device, to_host
 from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.trace import CountingRecorder
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["launch"]
 
 Dim3 = tuple[int, int, int]
+MOST_REPLAYS = 4096  # launches whose counts are kept; about 2 kB each
 
 
 def launch(
@@ -89,38 +90,38 @@ def _run(
 ) -> tuple[LaunchCounts | None, KernelTime, bool]:
     """Run the kernel; count it, or take over the counts of an equal launch."""
     values = tuple(global_array(a) if _is_array(a) else a for a in arguments)
-    switches = settings.current()
-    key = (program, grid, block, _signature(program, arguments))
-    known = device.replays.get(key) if switches.counters and switches.replay else None
-    if known or not switches.counters:
+    switches, spec = settings.current(), device.spec
+    if not switches.counters:
         run(program, grid, block, values, None)
-        counts, time = known or (
-            None,
-            kernel_time(None, grid, block, size, device.spec),
-        )
-        return counts, time, known is not None
+        return None, kernel_time(None, grid, block, size, spec), False
+    may_replay = switches.replay and not program.is_data_dependent
+    key = (program, grid, block, _signature(program, values)) if may_replay else None
+    if key in device.replays:
+        run(program, grid, block, values, None)
+        return (*device.replays[key], True)
     recorder = CountingRecorder(device.rules)
     run(program, grid, block, values, recorder)
     counts = recorder.counts()
-    time = kernel_time(counts, grid, block, size, device.spec)
-    if not program.is_data_dependent:
+    time = kernel_time(counts, grid, block, size, spec)
+    if key is not None:
+        if len(device.replays) >= MOST_REPLAYS:
+            device.replays.clear()
         device.replays[key] = (counts, time)
     return counts, time, False
 
 
-def _signature(program: LaneProgram, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _signature(program: LaneProgram, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Everything that the counts of a launch depend on, apart from data."""
     parts: list[Any] = []
-    for name, value in zip(program.parameters, arguments, strict=True):
-        if _is_array(value):
-            shift = global_array(value).offset * value.itemsize  # from an aligned start
-            parts.append(
-                (value.shape, value.strides, value.dtype.char, int(shift) % 512)
-            )
+    for name, value in zip(program.parameters, values, strict=True):
+        char = value.dtype.char
+        if isinstance(value, GlobalArray):
+            shift = int(value.offset) * value.itemsize % ALIGNMENT
+            parts.append((value.lengths, value.steps, char, shift))
         elif name in program.control_parameters:
-            parts.append((value.dtype.char, value.item()))
+            parts.append((char, value.item()))
         else:
-            parts.append(value.dtype.char)
+            parts.append(char)
     return tuple(parts)
 
 
@@ -160,9 +161,7 @@ def _checked(program: LaneProgram, name: str, value: Any) -> Any:
         kind = next(k for k in kinds if isinstance(value, k))
         if kind is not int or -(2**63) <= value < 2**63:
             return value if isinstance(value, np.generic) else kinds[kind](value)
-    elif isinstance(value, DeviceArray):
-        return value
-    elif isinstance(value, np.generic) and value.dtype.kind in "biuf":
+    elif _is_array(value) or (_is_number(value) and value.dtype.kind in "biuf"):
         return value
     raise KernelTypeError(
         f"argument `{name}` of {program.source.name} is a {type(value).__name__}",
@@ -222,6 +221,10 @@ def _check_block(block: Dim3, program: LaneProgram, spec: GpuSpec) -> None:
             threads=threads,
             limit=limit,
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, np.generic)
 
 
 def _is_array(value: Any) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FunctionType
 
 __all__ = ["KernelSource", "Site", "SourceLine"]
 
@@ -58,6 +62,12 @@ class KernelSource:
     name: str
     file: str
     line: int
+
+    @classmethod
+    def of(cls, function: FunctionType) -> KernelSource:
+        """Return the place of a Python function; its line is that of the decorator."""
+        code = function.__code__
+        return cls(code.co_name, code.co_filename, code.co_firstlineno)
 
     def __str__(self) -> str:
         """Tell the name with the file's last part and the line."""

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda, profiler
-from tinytorch_gpu.errors import MissingKernelError
+from tinytorch_gpu import cuda, library, profiler
+from tinytorch_gpu.errors import MissingKernelError, UnsupportedError
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import LaunchRecord
 
@@ -85,3 +85,47 @@ def test_shape_questions_need_no_copy():
 def test_a_function_without_kernel_says_so():
     with pytest.raises(MissingKernelError, match="argsort"):
         np.argsort(cuda.to_device(A))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "np.reshape(a, (4, 15), order='F')",
+        "np.ravel(a, order='F')",
+        "np.copy(a, order='F')",
+        "np.max(a, initial=100)",
+        "np.sum(a, dtype=np.float64)",
+        "np.sum(a, where=True)",
+        "np.var(a, dtype=np.float64)",
+        "np.add.reduce(a, initial=3)",
+        "np.zeros_like(a, order='F')",
+    ],
+)
+def test_no_argument_is_ignored(expression):
+    with pytest.raises(UnsupportedError):
+        eval(expression, {"np": np}, {"a": cuda.to_device(A)})
+
+
+@pytest.mark.parametrize(
+    "expression", ["np.clip(a, 1, None, out=out)", "np.sum(a, axis=(), out=out)"]
+)
+def test_out_is_filled_and_returned(expression):
+    out = cuda.to_device(np.zeros_like(A))
+    result = eval(expression, {"np": np}, {"a": cuda.to_device(A), "out": out})
+    assert result is out
+    host = np.zeros_like(A)
+    eval(expression, {"np": np}, {"a": A, "out": host})
+    np.testing.assert_array_equal(out.copy_to_host(), host)
+
+
+@pytest.mark.parametrize(
+    "expression", ["np.median(a)", "np.median(a, axis=0)", "np.concatenate([a, a])"]
+)
+def test_functions_without_kernel_fall_back_where_allowed(expression):
+    name = expression.split("(")[0].removeprefix("np.")
+    library.allow_cpu_fallback(name)
+    try:
+        result, expected = both(expression)
+    finally:
+        library.allow_cpu_fallback(name, allowed=False)
+    np.testing.assert_array_equal(result.copy_to_host(), expected)
