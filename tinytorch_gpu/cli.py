@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="train digits on simgpu and read the bill")
     demo.add_argument("--gpu", default="t4", help=f"one of {', '.join(PRESETS)}")
     demo.add_argument("--epochs", type=_positive, default=10, help="default: 10")
-    demo.add_argument("--json", type=Path, help="write the figures to this file")
+    demo.add_argument("--json", type=_writable, help="write the figures to this file")
     commands.add_parser("devices", help="list the GPUs that can be modelled")
     return parser
 
@@ -62,6 +62,15 @@ def _positive(text: str) -> int:
         message = f"{value} is less than 1"
         raise argparse.ArgumentTypeError(message)
     return value
+
+
+def _writable(text: str) -> Path:
+    """Read a file's path; its folder must be there before the demo runs."""
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir():
+        message = f"{text} cannot be written: no such folder, or a folder itself"
+        raise argparse.ArgumentTypeError(message)
+    return path
 
 
 def _demo(options: argparse.Namespace) -> None:

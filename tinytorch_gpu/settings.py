@@ -26,7 +26,8 @@ class Settings:
         replay: reuse the counts of an equal earlier launch whose addresses and
             branches do not depend on data (values are always computed).
         batch_lanes: lanes that are computed at once; a batch of 16,384 lanes stays in
-            a CPU's cache. Results never depend on it.
+            a CPU's cache. Counts never depend on it, nor do values unless a variable
+            mixes float32 and float64 (`docs/status.md`, known limits).
         loop_budget: iterations that one loop of a kernel may run before it is
             reported as endless.
 

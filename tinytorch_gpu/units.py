@@ -84,10 +84,11 @@ def parse_bytes(text: str) -> int:
 
 
 def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Pick the largest unit that leaves a number of at least 1."""
-    size, unit = next((u for u in units if abs(value) >= u[0]), units[-1])
-    number = value / size
-    if size == 1.0 and float(number).is_integer():
-        return f"{number:.0f} {unit}"
+    """Round to three digits, then pick the largest unit that leaves at least 1."""
+    rounded = float(f"{value:.3g}")
+    size, unit = next((u for u in units if abs(rounded) >= u[0]), units[-1])
+    if size == 1.0 and float(value).is_integer():
+        return f"{value:.0f} {unit}"
+    number = rounded / size
     digits = 2 if abs(number) < 10 else 1 if abs(number) < 100 else 0
     return f"{number:.{digits}f} {unit}"

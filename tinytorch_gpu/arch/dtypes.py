@@ -40,8 +40,11 @@ def check_dtype(dtype: npt.DTypeLike, what: str = "array") -> np.dtype[Any]:
         >>> check_dtype("float32")
         dtype('float32')
     """
-    found = np.dtype(dtype)
-    if found.isnative and found in DEVICE_DTYPES:
+    try:
+        found: Any = np.dtype(dtype)
+    except TypeError:
+        found = dtype  # names no dtype at all
+    if isinstance(found, np.dtype) and found.isnative and found in DEVICE_DTYPES:
         return found
     raise DtypeError(
         f"{what} of dtype {found!r} cannot live in device memory",

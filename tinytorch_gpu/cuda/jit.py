@@ -6,16 +6,20 @@ The function is rewritten when it is first launched, so that decorating costs no
 from __future__ import annotations
 
 import functools
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tinytorch_gpu.cuda.rewrite import rewrite_device_function, rewrite_kernel
-from tinytorch_gpu.errors import LaunchConfigError, UnsupportedError
+from tinytorch_gpu.errors import (
+    KernelTypeError,
+    LaunchConfigError,
+    UnsupportedError,
+)
 from tinytorch_gpu.runtime.launch import launch
 from tinytorch_gpu.trace import KernelSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FunctionType
 
     from tinytorch_gpu.executor.engine import LaneProgram
 
@@ -47,6 +51,7 @@ class Kernel:
     def __init__(self, function: FunctionType) -> None:
         self.py_func = function
         functools.update_wrapper(self, function)
+        self._is_being_rewritten = False
         self._device_programs: dict[bool, tuple[Callable[..., Any], list[Any]]] = {}
 
     @functools.cached_property
@@ -64,9 +69,21 @@ class Kernel:
     ) -> tuple[Callable[..., Any], list[Any]]:
         """Return what a kernel calls to run the function, and its shared arrays."""
         if is_counted not in self._device_programs:
+            if self._is_being_rewritten:
+                raise self._recursion()
+            self._is_being_rewritten = True
             made = rewrite_device_function(self.py_func, is_counted=is_counted)
             self._device_programs[is_counted] = made
+            self._is_being_rewritten = False
         return self._device_programs[is_counted]
+
+    def _recursion(self) -> UnsupportedError:
+        return UnsupportedError(
+            f"device function {self.py_func.__name__} calls itself",
+            where=str(self.source),
+            why="the simulator writes each call out, and this one has no end",
+            fix="write it as a loop",
+        )
 
     def __getitem__(self, configuration: Any) -> ConfiguredKernel:
         """Configure a launch: `kernel[grid, block]`, then optionally stream, bytes.
@@ -127,8 +144,19 @@ class ConfiguredKernel:
         self.grid = grid
         self.block = block
 
-    def __call__(self, *arguments: Any) -> None:
-        """Launch; see `runtime.launch.launch` for what is checked and recorded."""
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        """Launch; see `runtime.launch.launch` for what is checked and recorded.
+
+        Raises:
+            KernelTypeError: an argument is given by name.
+        """
+        if named:
+            raise KernelTypeError(
+                f"arguments {', '.join(named)} given by name",
+                where=f"launch of {self.kernel.source}",
+                why="a launch passes its arguments by position",
+                fix="write them in the order of the kernel's parameters",
+            )
         launch(self.kernel.program, self.grid, self.block, arguments)
 
 
@@ -144,15 +172,15 @@ def jit(function: Any = None, **options: Any) -> Any:
         A `Kernel`, or the decorator that makes one.
 
     Raises:
-        UnsupportedError: a signature or another option is given.
+        UnsupportedError: a signature, another option, or no function is given.
     """
     unknown = set(options) - IGNORED - {"device"}
-    if unknown or isinstance(function, (str, list)):
-        given = ", ".join(sorted(unknown)) or f"the signature {function!r}"
+    if unknown or not (function is None or isinstance(function, FunctionType)):
+        given = ", ".join(sorted(unknown)) or f"{function!r}"
         raise UnsupportedError(
             f"cuda.jit with {given}",
             where="@cuda.jit(...)",
-            why="types come from the arguments of each launch",
-            fix="write @cuda.jit",
+            why="it makes kernels of Python functions; types come from the arguments",
+            fix="write @cuda.jit above a def",
         )
     return Kernel if function is None else Kernel(function)

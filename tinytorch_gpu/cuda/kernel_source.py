@@ -68,7 +68,8 @@ class KernelText:
         if not isinstance(tree, ast.FunctionDef):
             raise self.syntax_error(tree, "a kernel is a function made with `def`")
         arguments = tree.args
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+        others = (arguments.vararg, arguments.kwarg)
+        if any(others) or arguments.kwonlyargs or arguments.posonlyargs:
             raise self.syntax_error(tree, "a kernel takes positional parameters only")
         return tree
 

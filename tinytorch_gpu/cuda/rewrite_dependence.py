@@ -101,8 +101,7 @@ class _Flow:
             elif isinstance(node, LAZY) and self._is_lazy(node):
                 self.control |= self._of(node)
             elif isinstance(node, ast.Call) and self._is_device_call(node):
-                for argument in node.args:
-                    self.control |= self._of(argument)
+                self.control |= {DATA}  # what it loads and where is not followed
 
     def _is_lazy(self, node: ast.BoolOp | ast.Compare) -> bool:
         """Tell whether later parts are evaluated only for the lanes that need them."""

@@ -50,6 +50,11 @@ class _Loop:
         self.finished = self.finished.plus(done)
         return staying
 
+    def _count(self, staying: Mask) -> None:
+        """Count a test whose outcome is the same for all lanes."""
+        if self._batch.recorder is not None:
+            self._batch.recorder.branch(self._site, self.mask, staying)
+
     def _budget_spent(self, budget: int) -> StepBudgetError:
         line = self._site.line
         return StepBudgetError(
@@ -113,7 +118,9 @@ class RangeLoop(_Loop):
                 return
             if done == budget:
                 raise self._budget_spent(budget)
+            self._count(self.mask)
             yield self.mask, k
+        self._count(self.mask.none())
         self.finished = self.mask
 
     def _per_lane(self) -> Iterator[tuple[Mask, Any]]:

@@ -67,8 +67,9 @@ def out_of_bounds(
     name, line = site.expression, site.line
     side = "before the start" if high < 0 else "past the end"
     total = int(outside.sum())
+    kind = f"{array.element_dtype.name} of shape {array.lengths}"
     return OutOfBoundsError(
-        f"{action} {side} of `{name}`, {array.dtype.name} of shape {array.lengths}",
+        f"{action} {side} of `{name}`, {kind}",
         where=f"{line}\n{block_name(batch, row)}, {thread_range(batch, threads)}: "
         f"{_lanes(threads)}" + _others(total - len(threads)),
         why=_why(low, high, axis, length, len(array.lengths), values.size),
@@ -100,8 +101,9 @@ def _fix(batch: Batch, name: str, low: int, axis: int, array: Any) -> str:
         return "guard the first elements, for example `if i > 0:`"
     launched = int(np.prod(batch.grid)) * batch.threads
     if is_flat and launched > length:
+        blocks = int(np.prod(batch.grid))
         return (
-            f"{int(np.prod(batch.grid))} blocks × {batch.threads} threads = {launched} "
+            f"{blocks} block{'s'[: blocks > 1]} × {batch.threads} threads = {launched} "
             f"threads, {length} elements:\nguard it with `if i < {limit}:`"
         )
     return f"guard the index with `< {limit}`"

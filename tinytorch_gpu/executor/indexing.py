@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KernelArray", "get_attribute", "load", "store", "unpack"]
 
-UNSIGNED = {4: np.dtype("uint32"), 8: np.dtype("uint64")}
 ATTRIBUTES = frozenset({"shape", "size", "ndim", "strides", "dtype", "itemsize"})
 
 
@@ -54,8 +53,8 @@ class KernelArray:
         self.steps = steps
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """Element type."""
+    def element_dtype(self) -> np.dtype[Any]:
+        """Element type; not `dtype`: no operator takes an array for a number."""
         return self.storage.dtype
 
     @property
@@ -139,7 +138,7 @@ def store(
         raise _wrong_index(array, f"{axes} of {len(array.lengths)} indices", site)
     if batch.recorder is not None:
         batch.recorder.access(site, mask, "store", array, flat)
-    array.put(batch, mask, flat, cast(value, array.dtype))
+    array.put(batch, mask, flat, cast(value, array.element_dtype))
 
 
 def get_attribute(value: Any, name: str, site: Site) -> Any:
@@ -149,7 +148,7 @@ def get_attribute(value: Any, name: str, site: Site) -> Any:
         KernelTypeError: the value has no such attribute inside a kernel.
     """
     if isinstance(value, KernelArray) and name in ATTRIBUTES:
-        return getattr(value, name)
+        return value.element_dtype if name == "dtype" else getattr(value, name)
     raise KernelTypeError(
         f"{site.expression} is not known inside a kernel",
         where=str(site.line),

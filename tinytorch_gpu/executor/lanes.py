@@ -1,7 +1,7 @@
 """`Batch`: the lanes of some blocks, run in lockstep, and what control flow asks of it.
 
 A lane program gets a batch and calls it for geometry (`thread_index`), for masked
-assignment (`merge`), branches (`then`, `branch`), lazily evaluated expressions
+assignment (`merge`), branches (`branch`), lazily evaluated expressions
 (`both`, `either`, `choose`) and function frames (`frame`).
 
 Per-thread values have shape (blocks, threads), broadcastable: `threadIdx` is
@@ -138,12 +138,10 @@ class Batch:
         if isinstance(new, tuple):
             pairs = zip(new, old, strict=True)
             return tuple(self.merge(mask, scope, n, o) for n, o in pairs)
+        # Simplified: a type is unified over the paths that lanes took, not over all
+        # paths as numba does before the run; a float32 result can differ in a digit.
         fresh, kept = unify(new, old)
         return np.where(mask.full() if mask.lanes is None else mask.lanes, fresh, kept)
-
-    def then(self, mask: Mask, condition: Any, site: Site) -> Mask:
-        """Return the lanes that take the branch."""
-        return self.branch(mask, condition, site)[0]
 
     def branch(self, mask: Mask, condition: Any, site: Site) -> tuple[Mask, Mask]:
         """Return the lanes that take the branch, and those that do not."""

@@ -101,16 +101,20 @@ def uninstall() -> None:
 def installed(
     gpu: str | GpuSpec = "t4", package: str | None = None
 ) -> Iterator[Installation]:
-    """Install within a `with` block; afterwards TinyTorch is as it was.
+    """Install within a `with` block; afterwards all is as it was before.
 
     Args:
         gpu: as in `install`.
         package: as in `install`.
     """
+    before = _current[0] if _current else None
     try:
         yield install(gpu, package)
     finally:
-        uninstall()
+        if before is None:
+            uninstall()
+        else:
+            install(before.gpu, before.tinytorch.package)
 
 
 def _patched(found: TinyTorch) -> Patches:

@@ -126,9 +126,13 @@ def _forward(original: Any, op: str) -> Any:
         if not _is_on_device(arrays):
             return original(self, *arrays)
         parameters = {name: getattr(self, name) for name in binding.parameters}
-        return call(
-            op, *arrays, decomposition=lambda: original(self, *arrays), **parameters
-        )
+
+        def decomposition() -> Any:
+            if op == "slice":  # an element of a tensor stays on the device, 0-d
+                return arrays[0].part(self.key)
+            return original(self, *arrays)
+
+        return call(op, *arrays, decomposition=decomposition, **parameters)
 
     return forward
 

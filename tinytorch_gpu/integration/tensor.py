@@ -68,12 +68,14 @@ def patch_layers(patches: Patches, found: TinyTorch) -> None:
 
 def _layer_to(self: Any, device: str) -> Any:
     """Move the parameters (and their gradients) to a device; return the layer."""
-    target = find_device(device)
-    for parameter in self.parameters():
-        move = _upload if target is not None else _download
-        parameter.__dict__["data"] = move(parameter.data)
-        if parameter.grad is not None:
-            parameter.grad = move(parameter.grad)
+    move = _download if find_device(device) is None else _upload
+    parameters = list(self.parameters())
+    # All copies first: when memory runs out, every parameter is where it was.
+    data = [move(parameter.data) for parameter in parameters]
+    grads = [None if p.grad is None else move(p.grad) for p in parameters]
+    for parameter, values, grad in zip(parameters, data, grads, strict=True):
+        parameter.__dict__["data"] = values
+        parameter.grad = grad
     return self
 
 

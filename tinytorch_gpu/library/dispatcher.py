@@ -14,7 +14,8 @@ import numpy as np
 from tinytorch_gpu.errors import DeviceMismatchError, MissingKernelError
 from tinytorch_gpu.library.keys import DispatchKey
 from tinytorch_gpu.library.registry import Registration, find, registered
-from tinytorch_gpu.library.schema import qualified
+from tinytorch_gpu.library.results import check_result
+from tinytorch_gpu.library.schema import defined, qualified
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.runtime import current_device, to_device, to_host
 from tinytorch_gpu.trace import OpRecord
@@ -78,6 +79,8 @@ def call(
             result = function()
         else:
             result = function(*operands, **parameters)
+    if key is DispatchKey.SIMGPU and found:
+        check_result(op, result, operands, found)
     timeline.add_op(
         OpRecord(
             op=op,
@@ -148,13 +151,14 @@ def _on_one_device(op: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
 def _missing(op: str, operands: tuple[Any, ...]) -> MissingKernelError:
     arrays = [f"{o.dtype} {o.shape}" for o in operands if _is_device(o)]
     name = op.rpartition("::")[2]
+    define = "" if op in defined() else f'library.define("{op}", "(x)"), then '
     return MissingKernelError(
         f"op `{op}` has no kernel for device `simgpu`",
         where=f"operands: {', '.join(arrays) or 'none'}\n"
         "looked up: SimGPU (empty) → Decompose (none) → CPU (not allowed)",
         why=f"{len(registered())} ops have kernels, this one has none",
-        fix=f'write one and register it: @library.impl("{op}", "simgpu"); or compute\n'
-        f"on the host: .cpu(); or library.allow_cpu_fallback({name!r})",
+        fix=f'write one and register it: {define}@library.impl("{op}", "simgpu");\n'
+        f"or compute on the host: .cpu(); or library.allow_cpu_fallback({name!r})",
         op=op,
     )
 

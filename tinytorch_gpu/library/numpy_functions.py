@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.errors import MissingKernelError
 from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.memory import DeviceArray, empty
 from tinytorch_gpu.runtime import current_device
@@ -85,7 +86,7 @@ def _filled(a: Any, value: Any, dtype: npt.DTypeLike | None, shape: Any) -> Devi
     return made
 
 
-def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def _where(condition: Any, x: Any, y: Any) -> Any:
     return call("where", condition, x, y)
 
 
@@ -111,6 +112,19 @@ def _reshape(a: Any, shape: Any) -> Any:
 
 def _transpose(a: Any, axes: Any = None) -> Any:
     return a.T if axes is None else a.transpose(axes)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """Multiply vectors and matrices, or scale; for more axes NumPy's dot is another."""
+    if np.ndim(a) > 2 or np.ndim(b) > 2:
+        raise MissingKernelError(
+            "np.dot of arrays with more than 2 axes has no kernel",
+            where=f"np.dot of {np.shape(a)} and {np.shape(b)}",
+            why="np.dot and np.matmul differ there",
+            fix="write a @ b if you mean a stack of matrices",
+        )
+    is_scale = np.ndim(a) == 0 or np.ndim(b) == 0
+    return call("mul" if is_scale else "matmul", a, b)
 
 
 def _outer(a: Any, b: Any) -> Any:
@@ -139,7 +153,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.empty_like: _like(None),
     np.full_like: _full_like,
     np.copy: _copy,
-    np.dot: lambda a, b: call("matmul", a, b),
+    np.dot: _dot,
     np.outer: _outer,
     np.reshape: _reshape,
     np.transpose: _transpose,

@@ -62,6 +62,8 @@ class _NumpyOps:
         is_plain = not set(options) - {"axis", "keepdims"}
         if method == "reduce" and ufunc in REDUCTIONS and is_plain:
             return call(REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **options})
+        if ufunc is np.invert and inputs[0].dtype != np.bool_:
+            raise _unsupported("invert", "integers")
         out = _checked_out(ufunc, method, inputs, options)
         parameters: dict[str, Any] = {} if out is None else {"out": out}
         name = UFUNC_OPS.get(ufunc, ufunc.__name__)

@@ -10,7 +10,7 @@ import difflib
 
 from tinytorch_gpu.errors import DuplicateKernelError, OpNotFoundError
 
-__all__ = ["define", "qualified", "schema_of"]
+__all__ = ["define", "defined", "parameters_of", "qualified", "schema_of"]
 
 SHIPPED = """
 add(x, y, out=None)            sub(x, y, out=None)          mul(x, y, out=None)
@@ -100,6 +100,16 @@ def schema_of(qualname: str) -> str:
         else 'add it: library.define("mine::op", "(x)")',
         op=qualname,
     )
+
+
+def defined() -> frozenset[str]:
+    """Return the names of all ops."""
+    return frozenset(_schemas)
+
+
+def parameters_of(qualname: str) -> str:
+    """Return an op's parameters, "" if it is not defined."""
+    return _schemas.get(qualname, "")
 
 
 def qualified(name: str) -> str:

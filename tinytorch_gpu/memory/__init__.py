@@ -1,7 +1,8 @@
 """Device memory: allocations, arrays on them, and the hooks to higher floors."""
 
 from tinytorch_gpu.memory.allocator import ALIGNMENT, Allocator, DeviceBuffer
-from tinytorch_gpu.memory.array import DeviceArray, elements_of, empty
+from tinytorch_gpu.memory.array import DeviceArray, elements_of
+from tinytorch_gpu.memory.creation import empty
 from tinytorch_gpu.memory.hooks import hooks
 
 __all__ = [

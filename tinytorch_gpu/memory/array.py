@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from tinytorch_gpu.arch import check_dtype, poison_value
 from tinytorch_gpu.errors import HostAccessError, UnsupportedError
 from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.memory.layout import DeviceLayout
@@ -22,9 +21,8 @@ from tinytorch_gpu.memory.layout import DeviceLayout
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tinytorch_gpu.memory.allocator import Allocator
 
-__all__ = ["DeviceArray", "elements_of", "empty"]
+__all__ = ["DeviceArray", "elements_of"]
 
 Axis = SupportsIndex | tuple[int, ...] | None
 
@@ -63,7 +61,9 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         """Return the elements as one axis."""
         return self.reshape(-1)
 
-    flatten = ravel
+    def flatten(self) -> DeviceArray:
+        """Return a copy of the elements as one axis."""
+        return self.copy().reshape(-1)
 
     def __getitem__(self, key: Any) -> Any:
         """Return a view for slices; one element, by a recorded copy, for full indices.
@@ -84,11 +84,18 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         Raises:
             UnsupportedError: the key holds an array (a scatter).
         """
+        hooks.ops.assign(self.part(key), value)
+
+    def part(self, key: Any) -> DeviceArray:
+        """Return a view for any basic key; full indices give a 0-d view, not a copy.
+
+        Raises:
+            UnsupportedError: the key holds an array.
+        """
         _check_basic(key)
         parts = _as_tuple(key)
         is_open = not any(part is ... for part in parts)  # keep a view, never a scalar
-        part = self._elements[(*parts, ...) if is_open else parts]
-        hooks.ops.assign(self._view(part), value)
+        return self._view(self._elements[(*parts, ...) if is_open else parts])
 
     def __iter__(self) -> Iterator[Any]:
         """Go along axis 0."""
@@ -114,9 +121,10 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         del stream
         if ary is None:
             return hooks.copies.to_host(self, "copy_to_host")
-        if ary.shape != self.shape or ary.dtype != self.dtype:
+        given = (np.shape(ary), getattr(ary, "dtype", type(ary).__name__))
+        if not isinstance(ary, np.ndarray) or given != (self.shape, self.dtype):
             message = (
-                f"ary is {ary.dtype} {ary.shape}, the device array is "
+                f"ary is {given[1]} {given[0]}, the device array is "
                 f"{self.dtype} {self.shape}; pass an array of the same shape and dtype"
             )
             raise ValueError(message)
@@ -133,9 +141,17 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
 
     def item(self) -> Any:
         """Copy the single element to the host and return it as a Python scalar."""
-        return hooks.copies.to_host(self, "item()").item()
+        return self._scalar("item()")
 
     def _scalar(self, reason: str) -> Any:
+        if self.size != 1:
+            raise HostAccessError(
+                f"{reason} of a {self.dtype} {self.shape} array on {self.device}",
+                where=reason,
+                why=f"the array has {self.size} elements, a number is 1",
+                fix="index one element, or copy all: array.copy_to_host()",
+                shape=self.shape,
+            )
         return hooks.copies.to_host(self, reason).item()
 
     def __float__(self) -> float:
@@ -220,31 +236,6 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
             return self
         out: DeviceArray = hooks.ops.convert(self, np.dtype(dtype))
         return out
-
-
-def empty(
-    allocator: Allocator, shape: Any, dtype: npt.DTypeLike, order: str = "C"
-) -> DeviceArray:
-    """Return a new array whose elements are poison, as fresh memory is undefined.
-
-    Args:
-        allocator: the device's.
-        shape: an int or a tuple.
-        dtype: one of `arch.DEVICE_DTYPES`.
-        order: "C" or "F".
-
-    Raises:
-        DtypeError: device memory does not hold the dtype.
-        OutOfMemoryError: it does not fit.
-    """
-    kind = check_dtype(dtype)
-    lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    count = int(np.prod(lengths, dtype=np.int64))
-    buffer = allocator.allocate(count * kind.itemsize)
-    elements = buffer.elements(kind)
-    elements.fill(poison_value(kind))
-    shaped = elements.reshape(lengths, order="F" if order == "F" else "C")
-    return DeviceArray(buffer, shaped, allocator.device)
 
 
 def elements_of(array: DeviceArray) -> npt.NDArray[Any]:

@@ -27,6 +27,8 @@ class OpRow:
         kernels: the functions that ran, in order of first launch.
         is_decomposed: it had no kernel and ran as other ops, at least once.
         decomposed_into: those ops, in order of first use.
+        implementations: the registered functions that served it.
+        is_on_cpu: the CPU fallback served it, at least once.
         requests: warp-wide requests to global memory.
         sectors: 32-byte sectors of them.
         h2d_bytes: bytes copied from host to device.
@@ -46,6 +48,8 @@ class OpRow:
     kernels: tuple[KernelSource, ...]
     is_decomposed: bool
     decomposed_into: tuple[str, ...]
+    implementations: tuple[KernelSource, ...]
+    is_on_cpu: bool
     requests: int
     sectors: int
     h2d_bytes: int
@@ -71,7 +75,8 @@ class OpRow:
         """Return all numbers by name, in plain types."""
         names = [name for name in self.__dataclass_fields__ if name != "bill"]
         plain = {name: getattr(self, name) for name in names}
-        plain["kernels"] = [str(kernel) for kernel in self.kernels]
+        for name in ("kernels", "implementations"):
+            plain[name] = [str(source) for source in plain[name]]
         plain["elapsed_ns"] = self.elapsed_ns
         plain["sectors_per_request"] = self.sectors_per_request
         return plain
@@ -92,16 +97,21 @@ class Tally:
     sectors: int = 0
     device_ns: float = 0.0
     is_decomposed: bool = False
+    is_on_cpu: bool = False
     bill: Bill = field(default_factory=Bill)
     # Dicts as ordered sets: the order of first use is the order told.
     kernels: dict[KernelSource, None] = field(default_factory=dict)
     children: dict[str, None] = field(default_factory=dict)
+    implementations: dict[KernelSource, None] = field(default_factory=dict)
     bytes_moved: dict[str, int] = field(default_factory=dict)
 
     def add_op(self, record: OpRecord) -> None:
         """Count one run of the op."""
         self.calls += 1
         self.is_decomposed |= record.key == "Decompose"
+        self.is_on_cpu |= record.key == "CPU"
+        if record.implementation is not None:
+            self.implementations[record.implementation] = None
 
     def add(self, record: LaunchRecord | CopyRecord) -> None:
         """Count one launch or copy of the op."""
@@ -127,14 +137,18 @@ class Tally:
 
     def to_row(self, total_ns: float) -> OpRow:
         """Return the row, with its share of the total."""
+        # A registered function that launches nothing and calls other ops decomposes.
+        is_decomposed = self.is_decomposed or bool(self.children and not self.launches)
         return OpRow(
             op=self.op,
             calls=self.calls,
             launches=self.launches,
             copies=self.copies,
             kernels=tuple(self.kernels),
-            is_decomposed=self.is_decomposed,
-            decomposed_into=tuple(self.children) if self.is_decomposed else (),
+            is_decomposed=is_decomposed,
+            decomposed_into=tuple(self.children) if is_decomposed else (),
+            implementations=tuple(self.implementations),
+            is_on_cpu=self.is_on_cpu,
             requests=self.requests,
             sectors=self.sectors,
             h2d_bytes=self.bytes_moved.get("h2d", 0),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tinytorch_gpu.profiler.op_row import OpRow
+    from tinytorch_gpu.trace import KernelSource
 
 __all__ = ["op_table", "plain_name"]
 
@@ -45,7 +46,7 @@ def op_table(shown: Sequence[OpRow], rows: Sequence[OpRow], device: str) -> str:
         >>> print(op_table([], [], "toy GPU").splitlines()[0])
         modelled on toy GPU: 0 ns, 0 launches, 0 copies
     """
-    cells = [_cells(row) for row in shown]
+    cells = [line for row in shown for line in _lines(row)]
     if len(shown) < len(rows):
         cells.append([f"… {len(rows) - len(shown)} more rows", *[""] * 8])
     lines = layout(_COLUMNS, cells, _totals(rows), WIDTH)
@@ -86,15 +87,27 @@ def _cells(row: OpRow) -> list[str]:
     ]
 
 
+def _lines(row: OpRow) -> list[list[str]]:
+    """Cells of a row; each further kernel has a line of its own."""
+    others = [["", "", "", _place(k), *[""] * 5] for k in row.kernels[1:]]
+    return [_cells(row), *others]
+
+
 def _kernel(row: OpRow) -> str:
-    """Tell where the kernel is, how many more, its name; or what the op became."""
+    """Tell where the kernel is and its name; or what else served the op."""
+    if row.kernels:
+        return _place(row.kernels[0])
     if row.is_decomposed:
         return "→ " + ", ".join(plain_name(op) for op in row.decomposed_into)
-    if not row.kernels:
-        return "-"
-    first, more = row.kernels[0], len(row.kernels) - 1
-    others = f" +{more}" if more else ""
-    return f"{Path(first.file).name}:{first.line}{others} {first.name}"
+    if row.is_on_cpu:
+        return "CPU fallback"
+    if row.implementations:
+        return f"no kernel: {_place(row.implementations[0])}"
+    return "-"
+
+
+def _place(kernel: KernelSource) -> str:
+    return f"{Path(kernel.file).name}:{kernel.line} {kernel.name}"
 
 
 def _or_dash(number: float, text: str) -> str:

@@ -35,6 +35,7 @@ class Device:
     def __init__(self, spec: GpuSpec, index: int = 0) -> None:
         self.name = f"simgpu:{index}"
         self.allocator = Allocator(spec.memory_bytes, self.name)
+        self.timeline = Timeline(spec)
         self.model(spec)
 
     def model(self, spec: GpuSpec) -> None:
@@ -55,7 +56,9 @@ class Device:
             )
         self.spec = spec
         self.allocator.capacity_bytes = spec.memory_bytes
+        listeners = self.timeline.listeners  # profiles go on listening
         self.timeline = Timeline(spec)
+        self.timeline.listeners = listeners
         self.rules = GpuCountRules(spec)
         self.replays: dict[Any, tuple[LaunchCounts, KernelTime]] = {}
 

@@ -114,14 +114,14 @@ def _signature(program: LaneProgram, values: tuple[Any, ...]) -> tuple[Any, ...]
     """Everything that the counts of a launch depend on, apart from data."""
     parts: list[Any] = []
     for name, value in zip(program.parameters, values, strict=True):
-        char = value.dtype.char
         if isinstance(value, GlobalArray):
             shift = int(value.offset) * value.itemsize % ALIGNMENT
+            char = value.element_dtype.char
             parts.append((value.lengths, value.steps, char, shift))
         elif name in program.control_parameters:
-            parts.append((char, value.item()))
+            parts.append((value.dtype.char, value.tobytes()))  # 0.0 is not -0.0
         else:
-            parts.append(char)
+            parts.append(value.dtype.char)
     return tuple(parts)
 
 
@@ -199,7 +199,10 @@ def _dimensions(given: Any, what: str, program: LaneProgram, limits: Dim3) -> Di
                 why=f"{what} {axis} must be between 1 and {limit}",
                 fix="launch at least one block of one thread"
                 if length < 1
-                else "spread the work over more blocks or axes",
+                else f"use 256 threads a block and more blocks: "
+                f"{program.source.name}[(n + 255) // 256, 256](...)"
+                if what == "block"
+                else "spread the blocks over x, y and z",
             )
     return x, y, z
 

@@ -80,8 +80,9 @@ class CountingRecorder:
 
     def __init__(self, rules: CountRules) -> None:
         self._rules = rules
-        self._accesses: dict[tuple[Site, str], list[int]] = {}
-        self._arrays: dict[tuple[Site, str], RecordedArray] = {}
+        # Site, kind, and which memory: one place can touch several arrays.
+        self._accesses: dict[tuple[Site, str, int, int], list[int]] = {}
+        self._arrays: dict[tuple[Site, str, int, int], RecordedArray] = {}
         self._lines: dict[SourceLine, dict[str, int]] = defaultdict(
             lambda: defaultdict(int)
         )
@@ -107,7 +108,7 @@ class CountingRecorder:
                 int64 broadcastable to (blocks, threads).
         """
         self._issue(site, mask)
-        key = (site, kind)
+        key = (site, kind, array.address, array.itemsize)
         totals = self._accesses.setdefault(key, [0, 0, 0])
         self._arrays[key] = array
         totals[0] += mask.warps
@@ -128,7 +129,7 @@ class CountingRecorder:
 
     def counts(self) -> LaunchCounts:
         """Return what was counted so far, lines in source order."""
-        accesses = [self._access_counts(*key) for key in self._accesses]
+        accesses = [self._access_counts(key) for key in self._accesses]
         accesses.sort(key=lambda a: (a.line.line, a.kind, a.array))
         lines = sorted(self._lines.items(), key=lambda item: item[0].line)
         return LaunchCounts(
@@ -162,9 +163,10 @@ class CountingRecorder:
         )
         return total * (blocks // rows)
 
-    def _access_counts(self, site: Site, kind: str) -> AccessCounts:
-        requests, sectors, lanes = self._accesses[site, kind]
-        array = self._arrays[site, kind]
+    def _access_counts(self, key: tuple[Site, str, int, int]) -> AccessCounts:
+        site, kind = key[:2]
+        requests, sectors, lanes = self._accesses[key]
+        array = self._arrays[key]
         return AccessCounts(
             line=site.line,
             array=site.expression,

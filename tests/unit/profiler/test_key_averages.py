@@ -53,10 +53,15 @@ def test_a_decomposed_op_names_its_children_and_takes_no_time(averages):
     assert (sigmoid.calls, sigmoid.launches, sigmoid.elapsed_ns) == (1, 0, 0)
 
 
-def test_an_op_with_a_kernel_has_no_decomposition(op):
-    records = [op("inner", "outer"), op("outer")]
+def test_an_op_with_a_kernel_has_no_decomposition(op, launch):
+    records = [launch("outer"), op("inner", "outer"), op("outer")]
     outer = _row(average(records, device=DEVICE), "outer")
     assert (outer.is_decomposed, outer.decomposed_into) == (False, ())
+
+
+def test_a_registered_function_that_only_calls_ops_is_told_as_decomposed(op):
+    outer = _row(average([op("inner", "outer"), op("outer")], device=DEVICE), "outer")
+    assert (outer.is_decomposed, outer.decomposed_into) == (True, ("inner",))
 
 
 def test_work_without_an_op_has_rows_of_its_own(launch, copy):

@@ -1,0 +1,242 @@
+"""Operators compute in the GPU's type, on scalars and on lanes, and never warn."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.semantics.numba_types import BINARY as TABLE
+from tests.semantics.numba_types import DTYPES, binary_dtype, unary_dtype
+from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.executor import arithmetic
+from tinytorch_gpu.executor.arithmetic import (
+    BINARY,
+    COMPARE,
+    UNARY,
+    absolute,
+    cast,
+    math_function,
+    maximum,
+    minimum,
+    select,
+    truth,
+    unify,
+)
+
+KINDS = [np.dtype(c) for c in DTYPES]
+PAIRS = list(itertools.product(KINDS, repeat=2))
+OPERATIONS = [name for name in TABLE if name in BINARY]
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """As the engine runs lane programs."""
+    with np.errstate(all="ignore"):
+        yield
+
+
+def both_forms(dtype):
+    """Give a one as a uniform scalar and as lanes."""
+    return dtype.type(1), np.ones((1, 4), dtype)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_dtype_of_a_result_is_numbas(name):
+    wrong = []
+    for a, b in PAIRS:
+        expected = binary_dtype(name, a, b)
+        if expected is None or (name == "pow" and (a.char, b.char) == ("?", "i")):
+            continue
+        for x, y in itertools.product(both_forms(a), both_forms(b)):
+            found = BINARY[name](x, y)
+            if found.dtype != expected:
+                wrong.append(f"{a} {name} {b}: numba {expected}, here {found.dtype}")
+    assert not wrong, "\n".join(dict.fromkeys(wrong))
+
+
+@pytest.mark.parametrize("name", ["and_", "or_", "xor", "lshift", "rshift"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_bit_operation_on_floats_is_refused(name, dtype):
+    for pair in (
+        (np.int64(1), np.dtype(dtype).type(1)),
+        (np.dtype(dtype).type(1),) * 2,
+    ):
+        with pytest.raises(KernelTypeError):
+            BINARY[name](*pair)
+
+
+@pytest.mark.parametrize("name", ["neg", "pos", "invert", "not_"])
+def test_the_dtype_of_a_unary_result_is_numbas(name):
+    for dtype in KINDS:
+        expected = unary_dtype(name, dtype)
+        if expected is not None:
+            assert [UNARY[name](x).dtype for x in both_forms(dtype)] == [expected] * 2
+
+
+@pytest.mark.parametrize("name", COMPARE)
+def test_comparisons_give_bools(name):
+    for a, b in PAIRS:
+        assert COMPARE[name](a.type(1), np.ones((1, 4), b)).dtype == np.bool_
+
+
+def test_abs_keeps_the_dtype():
+    for dtype in KINDS[1:]:
+        assert absolute(dtype.type(1)).dtype == unary_dtype("abs", dtype)
+
+
+@pytest.mark.parametrize(
+    ("name", "ufunc"),
+    [("math.sqrt", np.sqrt), ("math.exp", np.exp), ("math.tanh", np.tanh)],
+)
+def test_math_functions_give_numbas_dtype(name, ufunc):
+    for dtype in KINDS:
+        if not (name == "math.tanh" and dtype == np.float16):
+            assert math_function(ufunc)(dtype.type(1)).dtype == unary_dtype(name, dtype)
+
+
+def lanes(values, dtype):
+    return np.array([values], dtype)
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "expected"),
+    [
+        ("floordiv", [7, -7, 7, -7], [2, 2, -2, -2], [3, -4, -4, 3]),
+        ("mod", [7, -7, 7, -7], [2, 2, -2, -2], [1, 1, -1, -1]),
+        ("floordiv", [5, -5, 0], [0, 0, 0], [0, 0, 0]),
+        ("mod", [5, -5, 0], [0, 0, 0], [0, 0, 0]),
+        ("pow", [2, 2, 0, 7, 1], [3, -1, -1, 0, -5], [8, 0, 0, 1, 0]),
+        ("lshift", [1, 1, 1, 1], [63, 64, -1, 1000], [-(2**63), 0, 0, 0]),
+        ("rshift", [-8, -8, -8, 8], [1, 64, -1, 64], [-4, -1, -1, 0]),
+        ("add", [2**63 - 1], [1], [-(2**63)]),
+        ("mul", [2**62], [4], [0]),
+    ],
+)
+def test_integer_results(name, a, b, expected):
+    found = BINARY[name](lanes(a, np.int64), lanes(b, np.int64))
+    assert found.tolist() == [expected]
+    one_by_one = [
+        BINARY[name](np.int64(x), np.int64(y)) for x, y in zip(a, b, strict=True)
+    ]
+    assert one_by_one == expected
+
+
+def test_unsigned_integers_divide_by_zero_to_zero():
+    for name in ("floordiv", "mod"):
+        assert BINARY[name](np.uint32(7), np.uint32(0)) == 0
+
+
+def test_unsigned_shifts_bring_zeros():
+    high = np.uint64(2**63)
+    assert BINARY["rshift"](high, np.int64(63)) == 1
+    assert BINARY["rshift"](high, np.int64(64)) == 0
+
+
+def test_the_smallest_integer_over_minus_one_wraps():
+    assert BINARY["floordiv"](np.int64(-(2**63)), np.int64(-1)) == -(2**63)
+
+
+def test_floats_divide_by_zero_to_infinity():
+    found = BINARY["truediv"](lanes([1, -1, 0], np.float32), np.float32(0))
+    assert found[0, :2].tolist() == [np.inf, -np.inf]
+    assert np.isnan(found[0, 2])
+
+
+def test_float32_results_are_rounded_at_every_operation():
+    big = np.float32(2**24)
+    assert BINARY["add"](BINARY["add"](big, np.float32(1)), np.float32(1)) == big
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [
+        (np.float32(2.9), "int32", 2),
+        (np.float32(-2.9), "int32", -2),
+        (np.float32(1e10), "int32", 2**31 - 1),
+        (np.float32(-1e10), "int32", -(2**31)),
+        (np.float64(2**31 - 0.5), "int32", 2**31 - 1),
+        (np.float64(np.inf), "int64", 2**63 - 1),
+        (np.float64(-np.inf), "int64", -(2**63)),
+        (np.float64(2.0**63), "int64", 2**63 - 1),
+        (np.float64(-(2.0**63)), "int64", -(2**63)),
+        (np.float64(2.0**63 - 1024), "int64", 2**63 - 1024),
+        (np.float64(np.nan), "int64", 0),
+        (np.float64(-1), "uint32", 0),
+        (np.float64(-0.9), "uint32", 0),
+        (np.float64(1e30), "uint64", 2**64 - 1),
+        (np.float16(np.inf), "int8", 127),
+        (np.int64(300), "uint8", 44),
+        (np.int64(-1), "uint64", 2**64 - 1),
+        (np.int64(2**40 + 3), "int32", 3),
+        (np.uint64(2**63), "int64", -(2**63)),
+        (np.float32(0.5), "bool", True),
+        (np.int64(256), "bool", True),
+        (np.bool_(True), "float32", 1.0),
+        (np.float64(1e300), "float32", np.inf),
+    ],
+)
+def test_casts(value, dtype, expected):
+    for form in (value, np.full((1, 3), value)):
+        found = cast(form, np.dtype(dtype))
+        assert found.dtype == dtype
+        assert (np.asarray(found) == np.array(expected, dtype)).all()
+
+
+def test_a_cast_to_the_same_dtype_is_the_value_itself():
+    value = lanes([1, 2], np.int32)
+    assert cast(value, np.dtype("int32")) is value
+
+
+def test_a_nan_loses_min_and_max():
+    nan = np.float32(np.nan)
+    for choose in (minimum, maximum):
+        assert choose(nan, np.float32(2)) == choose(np.float32(2), nan) == 2
+        assert np.isnan(choose(nan, nan))
+        assert choose(np.int32(1), np.float32(1)).dtype == np.float64
+
+
+def test_select_picks_by_lane_in_the_unified_dtype():
+    found = select(lanes([1, 0, 2], np.int32), np.float32(0.5), np.int32(7))
+    assert (found.dtype, found.tolist()) == (np.float64, [[0.5, 7.0, 0.5]])
+
+
+def test_select_of_scalars_is_a_scalar():
+    assert isinstance(select(np.bool_(True), np.int64(1), np.int64(2)), np.int64)
+
+
+def test_truth_is_non_zero():
+    assert truth(lanes([0, -2, 3], np.int32)).tolist() == [[False, True, True]]
+    assert truth(lanes([0.0, np.nan, -0.0], np.float32)).tolist() == [
+        [False, True, False]
+    ]
+    assert truth(True).dtype == np.bool_
+
+
+def test_unify_gives_both_values_one_dtype():
+    a, b = unify(np.int32(1), lanes([1.5], np.float32))
+    assert a.dtype == b.dtype == np.float64
+
+    shape, dtype = (3,), np.dtype("float32")
+
+
+@pytest.mark.parametrize("value", [None, (np.int64(1),), "text", [1], 1j, print])
+@pytest.mark.parametrize("name", ["add", "mul", "truediv", "pow", "and_", "lshift"])
+def test_what_is_no_number_is_refused_on_both_sides(name, value):
+    number = np.int64(1)
+    assert BINARY[name](number, number) is not None  # the pair of dtypes is learned
+    for pair in ((value, number), (number, value)):
+        with pytest.raises(KernelTypeError) as caught:
+            BINARY[name](*pair)
+        assert all((caught.value.what, caught.value.why, caught.value.fix))
+
+
+@pytest.mark.parametrize(
+    "operation", [absolute, truth, UNARY["neg"], UNARY["not_"], math_function(np.sqrt)]
+)
+def test_functions_of_one_value_refuse_what_is_no_number(operation):
+    with pytest.raises(KernelTypeError):
+        operation((np.int64(1),))
+
+
+def test_every_public_name_is_there():
+    assert all(hasattr(arithmetic, name) for name in arithmetic.__all__)

@@ -1,0 +1,142 @@
+"""A barrier opens when every live thread of the block has come, judged block by block."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda, settings
+from tinytorch_gpu.cuda import int32
+from tinytorch_gpu.errors import BarrierDivergenceError
+
+
+@cuda.jit
+def half_of_block_2(x):
+    t = cuda.threadIdx.x
+    if cuda.blockIdx.x != 2 or t < 20:
+        cuda.syncthreads()
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def uniform_branch(x, flag):
+    if flag:
+        cuda.syncthreads()
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def one_block_only(x):
+    if cuda.blockIdx.x == 1:
+        cuda.syncthreads()
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def condition_that_all_threads_meet(x):
+    if cuda.threadIdx.x < 1000:
+        cuda.syncthreads()
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def after_an_early_return(x):
+    i = cuda.grid(1)
+    if i >= x.size:
+        return
+    cuda.syncthreads()
+    x[i] = 1
+
+
+@cuda.jit
+def loop_of_each_block(x):
+    for _ in range(cuda.blockIdx.x):
+        cuda.syncthreads()
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def loop_of_each_thread(x):
+    for _ in range(cuda.threadIdx.x // 32):
+        cuda.syncthreads()
+
+
+@cuda.jit
+def two_barriers_in_two_branches(x):
+    if cuda.threadIdx.x % 2:
+        cuda.syncthreads()
+    else:
+        cuda.syncthreads()
+
+
+LEGAL = (
+    uniform_branch,
+    one_block_only,
+    condition_that_all_threads_meet,
+    after_an_early_return,
+    loop_of_each_block,
+)
+
+
+@pytest.mark.parametrize("lanes", [64, 16_384])
+@pytest.mark.parametrize("kernel", LEGAL)
+@pytest.mark.parametrize("block", [40, 64])
+def test_a_barrier_that_whole_blocks_reach_is_legal(kernel, block, lanes):
+    x = np.zeros(4 * block, np.int32)
+    more = (True,) if kernel is uniform_branch else ()
+    with settings.override(batch_lanes=lanes):
+        kernel[4, block](x, *more)
+    assert (x == 1).all()
+
+
+def test_threads_that_have_returned_are_not_waited_for():
+    x = np.zeros(100, np.int32)
+    after_an_early_return[2, 64](x)
+    assert (x == 1).all()
+
+
+@pytest.mark.parametrize("lanes", [64, 16_384])
+def test_the_block_and_its_missing_threads_are_named(lanes):
+    x = np.zeros(4 * 64, np.int32)
+    with (
+        settings.override(batch_lanes=lanes),
+        pytest.raises(BarrierDivergenceError) as caught,
+    ):
+        half_of_block_2[4, 64](x)
+    error = caught.value
+    assert (error.arrived, error.expected) == (20, 64)
+    assert len(error.threads) == 44
+    assert "20 of the block's 64" in error.what
+    assert "block (2, 0, 0)" in error.where
+    assert "threads (20, 0, 0) to (63, 0, 0)" in error.where
+    assert "cuda.syncthreads()" in error.where
+    assert error.kernel == "half_of_block_2"
+    assert not x.any()
+
+
+def test_block_and_threads_are_told_as_coordinates():
+    with pytest.raises(BarrierDivergenceError) as caught:
+        half_of_block_2[4, (16, 4)](np.zeros(256, np.int32))
+    assert caught.value.block == (2, 0, 0)
+    assert caught.value.threads[-1] == (15, 3, 0)
+
+
+@pytest.mark.parametrize("kernel", [loop_of_each_thread, two_barriers_in_two_branches])
+def test_threads_that_are_elsewhere_are_missed(kernel):
+    with pytest.raises(BarrierDivergenceError):
+        kernel[1, 64](np.zeros(64, np.int32))
+
+
+@cuda.jit
+def exchange(x):
+    part = cuda.shared.array(128, int32)
+    t = cuda.threadIdx.x
+    part[t] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    x[cuda.grid(1)] = part[cuda.blockDim.x - 1 - t]
+
+
+@pytest.mark.parametrize("block", [1, 31, 32, 33, 100, 128])
+def test_values_are_exchanged_across_warps(block):
+    x = np.arange(3 * block, dtype=np.int32)
+    exchange[3, block](x)
+    expected = np.arange(3 * block).reshape(3, block)[:, ::-1].ravel()
+    assert x.tolist() == expected.tolist()

@@ -1,0 +1,138 @@
+"""Shared arrays: one for each block and call site, fresh, poisoned, within the limit."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda, settings
+from tinytorch_gpu.cuda import float32, int32
+from tinytorch_gpu.errors import OutOfBoundsError, SharedMemoryLimitError
+from tinytorch_gpu.executor.shared_memory import shared_bytes
+
+F4, F8 = np.dtype("float32"), np.dtype("float64")
+SIZE = 16
+SHAPE = (4, 8)
+
+
+def test_the_bytes_of_all_arrays_are_summed():
+    assert (
+        shared_bytes([((16, 16), F4), ((3,), F8), ((), F4)], 48 * 1024) == 1024 + 24 + 4
+    )
+    assert shared_bytes([], 0) == 0
+
+
+def test_exactly_the_limit_is_allowed():
+    assert shared_bytes([((12_288,), F4)], 48 * 1024) == 48 * 1024
+
+
+def test_more_is_refused_with_both_numbers():
+    with pytest.raises(SharedMemoryLimitError) as caught:
+        shared_bytes([((12_288,), F4), ((1,), F4)], 48 * 1024)
+    assert (caught.value.requested_bytes, caught.value.limit_bytes) == (49_156, 49_152)
+    assert "49156" in caught.value.what.replace(",", "")
+
+
+@cuda.jit
+def blocks_are_apart(out):
+    part = cuda.shared.array(SIZE, int32)
+    t = cuda.threadIdx.x
+    part[t] = cuda.blockIdx.x * 100 + t
+    cuda.syncthreads()
+    out[cuda.grid(1)] = part[SIZE - 1 - t]
+
+
+@pytest.mark.parametrize("lanes", [32, 64, 16_384])
+def test_each_block_has_its_own(lanes):
+    out = np.zeros(5 * SIZE, np.int32)
+    with settings.override(batch_lanes=lanes):
+        blocks_are_apart[5, SIZE](out)
+    assert out.reshape(5, SIZE)[:, ::-1].tolist() == [
+        [b * 100 + t for t in range(SIZE)] for b in range(5)
+    ]
+
+
+@cuda.jit
+def two_on_one_line(out):
+    a, b = cuda.shared.array(SIZE, int32), cuda.shared.array(SIZE, int32)
+    t = cuda.threadIdx.x
+    a[t] = 1
+    b[t] = 2
+    out[t] = a[t] * 10 + b[t]
+
+
+def test_two_arrays_on_one_line_do_not_alias():
+    out = np.zeros(SIZE, np.int32)
+    two_on_one_line[1, SIZE](out)
+    assert (out == 12).all()
+
+
+@cuda.jit
+def unwritten(floats, integers):
+    a = cuda.shared.array(shape=SHAPE, dtype=float32)
+    b = cuda.shared.array(shape=(4, 8), dtype=np.int16)
+    i, j = cuda.grid(2)
+    floats[i, j] = a[i, j]
+    integers[i, j] = b[i, j]
+
+
+def test_fresh_contents_are_poison_at_every_launch():
+    for _ in range(2):
+        floats, integers = np.zeros(SHAPE, np.float32), np.zeros(SHAPE, np.int64)
+        unwritten[1, SHAPE](floats, integers)
+        assert np.isnan(floats).all()
+        assert (integers == 2**15 - 1).all()
+
+
+@cuda.jit
+def once_in_a_loop(out):
+    t = cuda.threadIdx.x
+    for k in range(3):
+        part = cuda.shared.array(32, int32)
+        if k == 0:
+            part[t] = 0
+        part[t] += k + 1
+    out[t] = part[t]
+
+
+def test_a_call_site_in_a_loop_is_one_array():
+    out = np.zeros(32, np.int32)
+    once_in_a_loop[1, 32](out)
+    assert (out == 6).all()
+
+
+@cuda.jit
+def matrix(out):
+    part = cuda.shared.array((3, 5), float32)
+    i, j = cuda.threadIdx.x, cuda.threadIdx.y
+    part[i, j] = i * 10 + j
+    cuda.syncthreads()
+    row = part[2 - i]
+    out[i, j] = row[4 - j] + part[-1, -1] * 100 + part[0][0]
+
+
+def test_rows_and_negative_indices():
+    out = np.zeros((3, 5), np.int64)
+    matrix[1, (3, 5)](out)
+    i, j = np.ogrid[:3, :5]
+    assert (out == (2 - i) * 10 + 4 - j + 2400).all()
+
+
+def test_an_index_outside_names_the_shared_array():
+    with pytest.raises(OutOfBoundsError) as caught:
+        blocks_are_apart[1, SIZE + 1](np.zeros(SIZE + 1, np.int32))
+    assert (caught.value.argument, caught.value.shape) == ("part", (SIZE,))
+    assert caught.value.threads == ((SIZE, 0, 0),)
+
+
+@cuda.jit
+def store_converts(out):
+    part = cuda.shared.array(4, np.uint8)
+    part[0] = 300
+    part[1] = -2.7
+    out[0] = part[0]
+    out[1] = part[1]
+
+
+def test_a_store_converts_as_global_memory_does():
+    out = np.zeros(2, np.int64)
+    store_converts[1, 1](out)
+    assert out.tolist() == [44, 0]

@@ -1,0 +1,46 @@
+"""Settings are frozen, changed for a while, and put back whatever happens."""
+
+import dataclasses
+
+import pytest
+
+from tinytorch_gpu import settings
+
+
+def test_the_defaults_count_and_replay():
+    assert settings.Settings() == settings.current()
+    assert settings.current().counters
+    assert settings.current().replay
+
+
+def test_an_override_ends_with_its_block():
+    with settings.override(batch_lanes=64) as inside:
+        assert settings.current() is inside
+        assert inside.batch_lanes == 64
+    assert settings.current().batch_lanes == 16_384
+
+
+def test_overrides_nest_and_keep_the_outer_changes():
+    with settings.override(counters=False), settings.override(loop_budget=5):
+        assert (settings.current().counters, settings.current().loop_budget) == (
+            False,
+            5,
+        )
+    assert settings.current() == settings.Settings()
+
+
+def test_an_error_ends_an_override_too():
+    with pytest.raises(KeyError), settings.override(counters=False):
+        raise KeyError
+    assert settings.current().counters
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(TypeError), settings.override(colour="red"):
+        pass
+    assert settings.current() == settings.Settings()
+
+
+def test_settings_are_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.current().counters = False
