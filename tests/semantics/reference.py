@@ -349,7 +349,7 @@ def _replaced(value, thread):
         return SimpleNamespace(**table)
     if isinstance(getattr(value, "py_func", None), FunctionType):
         called = functools.cache(lambda: interpreted(value.py_func, thread))
-        return lambda *arguments: called()(*arguments)  # noqa: PLW0108  (built late)
+        return lambda *arguments: called()(*arguments)
     return FUNCTIONS[value] if _is_known(value) else value
 
 

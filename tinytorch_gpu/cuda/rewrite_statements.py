@@ -223,6 +223,7 @@ class StatementWriter(CallWriter):
         self._emit("while True:")
         self._indent += 1
         self._emit(f"{inside} = {loop}.mask")
+        self._emit(f"if not {inside}.count: break")
         outer, self.mask = self.mask, inside
         self._emit(f"{inside} = {loop}.test({self.write(node.test)})")
         self.mask = outer

@@ -115,7 +115,8 @@ def _shift(ufunc: Any) -> Operator:
         dtype = shift_dtype(a.dtype, b.dtype)
         wide, count = a.astype(dtype), b.astype(np.uint64)
         inside = ufunc(wide, np.minimum(count, np.uint64(63)).astype(dtype))
-        beyond = wide >> dtype.type(63) if ufunc is np.right_shift else dtype.type(0)
+        is_signed_right = ufunc is np.right_shift and dtype.kind == "i"
+        beyond = wide >> dtype.type(63) if is_signed_right else dtype.type(0)
         return np.where(count > np.uint64(63), beyond, inside)[()]
 
     return operator
@@ -179,7 +180,7 @@ def _negative(a: Any) -> Any:
 
 
 def _positive(a: Any) -> Any:
-    return a if _dtype_of(a).kind == "f" else a.astype(arithmetic_dtype(a.dtype, BOOL))
+    return a if _dtype_of(a).kind == "f" else a.astype(_wide(a))
 
 
 def _invert(a: Any) -> Any:

@@ -7,6 +7,7 @@ body (`next`) and those that left (`leave`) or skipped (`skip`).
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,10 +82,11 @@ class WhileLoop(_Loop):
         Raises:
             StepBudgetError: the loop ran longer than the budget.
         """
+        staying = self._test(truth(condition))
         self._steps += 1
-        if self._steps > self._budget:
+        if staying.count and self._steps > self._budget:
             raise self._budget_spent(self._budget)
-        return self._test(truth(condition))
+        return staying
 
 
 class RangeLoop(_Loop):
@@ -96,7 +98,7 @@ class RangeLoop(_Loop):
 
     def __init__(self, batch: Batch, mask: Mask, site: Site, *bounds: Any) -> None:
         super().__init__(batch, mask, site)
-        self._start, self._stop, self._step = _range_bounds(bounds, site)
+        self._start, self._stop, self._step = _range_bounds(bounds, mask, site)
 
     def __iter__(self) -> Iterator[tuple[Mask, Any]]:
         """Yield the lanes that run each iteration, and their loop variable.
@@ -126,17 +128,20 @@ class RangeLoop(_Loop):
     def _per_lane(self) -> Iterator[tuple[Mask, Any]]:
         budget = settings.current().loop_budget
         k = self._start
-        for _ in range(budget):
+        for done in itertools.count():
             going_up = (self._step > 0) & (k < self._stop)
             self.mask = self._test(going_up | ((self._step < 0) & (k > self._stop)))
             if not self.mask.count:
                 return
+            if done == budget:
+                raise self._budget_spent(budget)
             yield self.mask, k
             k = k + self._step
-        raise self._budget_spent(budget)
 
 
-def _range_bounds(bounds: tuple[Any, ...], site: Site) -> tuple[Any, Any, Any]:
+def _range_bounds(
+    bounds: tuple[Any, ...], mask: Mask, site: Site
+) -> tuple[Any, Any, Any]:
     """Return start, stop, step as int64."""
     zero, one = np.int64(0), np.int64(1)
     if not 1 <= len(bounds) <= 3:
@@ -156,8 +161,11 @@ def _range_bounds(bounds: tuple[Any, ...], site: Site) -> tuple[Any, Any, Any]:
                 fix="use // instead of /, or int(x)",
             )
     start, stop, step = (part.astype(np.int64) for part in parts)
-    if np.any(step == 0):
+    if np.any((step == 0) & mask.full()):
         raise KernelTypeError(
-            "range() with step 0", where=str(site.line), why="0 never arrives", fix="1"
+            "range() with step 0",
+            where=str(site.line),
+            why="a step of 0 never arrives at the stop",
+            fix="use a step of 1 or more, or -1 or less",
         )
     return start, stop, step

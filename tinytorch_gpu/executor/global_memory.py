@@ -85,7 +85,8 @@ def _assign(storage: Any, flat: Any, value: Any) -> None:
     if np.ndim(value) and value.shape != flat.shape:
         shape = np.broadcast_shapes(flat.shape, value.shape)
         flat, value = np.broadcast_to(flat, shape), np.broadcast_to(value, shape)
-    storage[flat] = value
+    # One axis: of several, NumPy goes through them in an order of its own.
+    storage[flat.ravel()] = value.ravel() if np.ndim(value) else value
 
 
 def _columns(value: Any, threads: Any) -> Any:

@@ -148,7 +148,8 @@ def get_attribute(value: Any, name: str, site: Site) -> Any:
         KernelTypeError: the value has no such attribute inside a kernel.
     """
     if isinstance(value, KernelArray) and name in ATTRIBUTES:
-        return value.element_dtype if name == "dtype" else getattr(value, name)
+        found = value.element_dtype if name == "dtype" else getattr(value, name)
+        return np.int64(found) if isinstance(found, int) else found
     raise KernelTypeError(
         f"{site.expression} is not known inside a kernel",
         where=str(site.line),

@@ -33,6 +33,7 @@ FLOAT64 = np.dtype("float64")
 UNSIGNED_WITH_FLOAT: dict[frozenset[Dtype], Dtype] = {
     frozenset({FLOAT32, np.dtype("uint16")}): FLOAT64,
     frozenset({FLOAT16, np.dtype("uint8")}): FLOAT32,
+    frozenset({FLOAT16, np.dtype("uint16")}): FLOAT64,
 }
 
 
@@ -90,11 +91,15 @@ def division_dtype(a: Dtype, b: Dtype) -> Dtype:
 def power_dtype(a: Dtype, b: Dtype) -> Dtype:
     """Dtype of `a ** b`: a float base keeps its dtype with an integer exponent.
 
+    float16 gives float32.
+
     Example:
         >>> power_dtype(np.dtype("float32"), np.dtype("int64"))
         dtype('float32')
     """
-    return a if a.kind == "f" and b.kind in "biu" else arithmetic_dtype(a, b)
+    keeps_base = a.kind == "f" and b.kind in "biu"
+    common = a if keeps_base else arithmetic_dtype(a, b)
+    return FLOAT32 if common == FLOAT16 else common
 
 
 def unified_dtype(a: Dtype, b: Dtype) -> Dtype:
@@ -107,8 +112,6 @@ def unified_dtype(a: Dtype, b: Dtype) -> Dtype:
     if a == b:
         return a
     _check_numbers(a, b)
-    if {a, b} == {INT64, UINT64}:
-        return INT64
     return np.promote_types(a, b)
 
 

@@ -75,11 +75,8 @@ def call(
     found = find(op, DispatchKey.SIMGPU)
     key, function = _choose(op, operands, found, decomposition, host)
     with timeline.op_scope(op):
-        if key is DispatchKey.DECOMPOSE:
-            result = function()
-        else:
-            result = function(*operands, **parameters)
-    if key is DispatchKey.SIMGPU and found:
+        result = function(*operands, **parameters)
+    if found:
         check_result(op, result, operands, found)
     timeline.add_op(
         OpRecord(
@@ -104,7 +101,7 @@ def _choose(
     if found:
         return DispatchKey.SIMGPU, found.function
     if decomposition is not None:
-        return DispatchKey.DECOMPOSE, decomposition
+        return DispatchKey.DECOMPOSE, lambda *_, **__: decomposition()
     if host is not None and op in _cpu_allowed:
         return DispatchKey.CPU, _through_host(op, host)
     raise _missing(op, operands)

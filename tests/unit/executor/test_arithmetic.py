@@ -216,8 +216,6 @@ def test_unify_gives_both_values_one_dtype():
     a, b = unify(np.int32(1), lanes([1.5], np.float32))
     assert a.dtype == b.dtype == np.float64
 
-    shape, dtype = (3,), np.dtype("float32")
-
 
 @pytest.mark.parametrize("value", [None, (np.int64(1),), "text", [1], 1j, print])
 @pytest.mark.parametrize("name", ["add", "mul", "truediv", "pow", "and_", "lshift"])

@@ -114,9 +114,12 @@ def test_the_block_and_its_missing_threads_are_named(lanes):
 
 def test_block_and_threads_are_told_as_coordinates():
     with pytest.raises(BarrierDivergenceError) as caught:
-        half_of_block_2[4, (16, 4)](np.zeros(256, np.int32))
+        half_of_block_2[4, (32, 2)](np.zeros(128, np.int32))
     assert caught.value.block == (2, 0, 0)
-    assert caught.value.threads[-1] == (15, 3, 0)
+    assert (caught.value.threads[0], caught.value.threads[-1]) == (
+        (20, 0, 0),
+        (31, 1, 0),
+    )
 
 
 @pytest.mark.parametrize("kernel", [loop_of_each_thread, two_barriers_in_two_branches])

@@ -68,6 +68,7 @@ FLAT = {
     "of the block": np.array([[3], [5]]),
     "backwards": 127 - T - np.array([[0], [64]]),
     "colliding": T // 7,
+    "colliding across blocks": T // 7 + np.array([[0], [1]]),
     "one": np.int64(9),
     "one as lanes": np.array([[9]]),
 }

@@ -23,7 +23,7 @@ def test_sites_are_told_apart_though_they_read_alike():
 
 
 def test_a_kernel_tells_the_last_part_of_its_file():
-    assert str(KernelSource("add", "/home/me/add.py", 12)) == "add (add.py:12)"
+    assert str(KernelSource("add", "/lessons/add.py", 12)) == "add (add.py:12)"
 
 
 def test_places_are_frozen():

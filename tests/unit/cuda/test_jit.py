@@ -1,0 +1,154 @@
+"""`cuda.jit`: decorating costs nothing, configuring is reusable, calling launches."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda
+from tinytorch_gpu.errors import (
+    KernelSyntaxError,
+    KernelTypeError,
+    LaunchConfigError,
+    UnsupportedError,
+)
+
+
+@cuda.jit
+def add_one(x):
+    """Add one to every element."""
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+def test_a_kernel_is_launched_and_returns_none():
+    x = np.zeros(5)
+    assert add_one[1, 32](x) is None
+    assert x.tolist() == [1] * 5
+
+
+def test_a_configuration_is_reusable_and_independent_of_others():
+    x = np.zeros(64)
+    small, large = add_one[1, 32], add_one[2, 32]
+    small(x)
+    large(x)
+    small(x)
+    assert x.tolist() == [3] * 32 + [1] * 32
+
+
+@pytest.mark.parametrize(
+    ("grid", "block"),
+    [
+        (2, 3),
+        ((2,), (3,)),
+        ([2], [3]),
+        (np.int32(2), np.int64(3)),
+        ((2, 1, 1), (3, 1, 1)),
+    ],
+)
+def test_ints_tuples_and_numpy_ints_configure(grid, block):
+    x = np.zeros(8)
+    add_one[grid, block](x)
+    assert x.sum() == 6
+
+
+def test_the_default_stream_and_no_dynamic_memory_are_accepted():
+    x = np.zeros(8)
+    add_one[1, 8, 0](x)
+    add_one[1, 8, 0, 0](x)
+    assert x.tolist() == [2] * 8
+
+
+def test_the_python_function_and_its_names_stay():
+    assert add_one.py_func.__name__ == add_one.__name__ == "add_one"
+    assert add_one.__doc__ == "Add one to every element."
+    assert repr(add_one).startswith("<cuda kernel add_one (test_jit.py:")
+
+
+def test_decorating_does_not_rewrite():
+    @cuda.jit
+    def broken(x):
+        x[0] = [1]
+
+    with pytest.raises(KernelSyntaxError):
+        broken[1, 1](np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"device": True}, {"fastmath": True, "debug": False}, {"inline": "always"}],
+)
+def test_options_of_numba_that_change_nothing_are_accepted(options):
+    @cuda.jit(**options)
+    def kernel(x):
+        x[0] = 7
+
+    x = np.zeros(1)
+    kernel[1, 1](x)
+    assert x[0] == 7
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: cuda.jit("void(float32[:])"),
+        lambda: cuda.jit(["void(float32[:])"]),
+        lambda: cuda.jit(link="x.cu"),
+        lambda: cuda.jit(3),
+        lambda: cuda.jit(np.sum),
+    ],
+)
+def test_what_makes_no_kernel_is_refused(make):
+    with pytest.raises(UnsupportedError):
+        make()
+
+
+def test_a_launch_without_configuration_says_how():
+    with pytest.raises(LaunchConfigError) as caught:
+        add_one(np.zeros(3))
+    assert "add_one[blocks, threads](...)" in caught.value.fix
+
+
+def test_arguments_by_name_are_refused():
+    with pytest.raises(KernelTypeError):
+        add_one[1, 1](x=np.zeros(3))
+
+
+@cuda.jit
+def countdown(n):
+    if n > 0:
+        return countdown(n - 1)
+    return n
+
+
+@cuda.jit
+def recursive(x):
+    x[0] = countdown(3)
+
+
+def test_recursion_is_refused_not_followed():
+    with pytest.raises(UnsupportedError):
+        recursive[1, 1](np.zeros(1))
+
+
+def test_a_function_without_source_is_told_so():
+    names = {}
+    exec("from tinytorch_gpu import cuda\ndef k(x):\n    x[0] = 1\n", names)
+    with pytest.raises(KernelSyntaxError) as caught:
+        cuda.jit(names["k"])[1, 1](np.zeros(1))
+    assert "source" in caught.value.what
+    assert caught.value.fix
+
+
+def test_a_kernel_can_be_called_from_a_kernel():
+    @cuda.jit
+    def inner(x, i):
+        return x[i] * 2
+
+    @cuda.jit
+    def outer(x):
+        i = cuda.grid(1)
+        x[i] = inner(x, i) + 1
+
+    x = np.arange(4.0)
+    outer[1, 4](x)
+    assert x.tolist() == [1, 3, 5, 7]
