@@ -62,6 +62,12 @@ def _round(value: Any, digits: Any = None) -> Any:
     return np.round(value, int(digits))
 
 
+def _int(value: Any) -> Any:
+    """Make an integer: what is one keeps its dtype, a float or bool becomes int64."""
+    is_integer = np.result_type(value).kind in "iu"
+    return value if is_integer else cast(value, np.dtype("int64"))
+
+
 def _float(value: Any) -> Any:
     """Make a float: what is one keeps its dtype, an integer becomes float64."""
     is_float = np.result_type(value).kind == "f"
@@ -111,15 +117,29 @@ _DTYPES = (
 
 
 MANY = 255
+NO_HALF = frozenset({np.tanh, np.log1p})
 
 
 def _math(ufunc: Any, kind: str) -> Lowered:
-    return Lowered(math_function(ufunc), kind, ufunc.nin, ufunc.nin)
+    function = math_function(ufunc)
+    if ufunc in NO_HALF:
+        function = _at_least_single(function)
+    return Lowered(function, kind, ufunc.nin, ufunc.nin)
+
+
+def _at_least_single(function: Any) -> Callable[..., Any]:
+    """Compute float16 in float32, where the compiler has no half form."""
+
+    def compute(value: Any) -> Any:
+        is_half = np.result_type(value) == np.float16
+        return function(value.astype(np.float32) if is_half else value)
+
+    return compute
 
 
 def _table() -> dict[Any, Lowered]:
     table: dict[Any, Lowered] = {
-        builtins.int: Lowered(_cast_to(np.dtype("int64")), "convert"),
+        builtins.int: Lowered(_int, "convert"),
         builtins.float: Lowered(_float, "convert"),
         builtins.bool: Lowered(_cast_to(np.dtype("bool")), "convert"),
         builtins.abs: Lowered(absolute, "arithmetic"),

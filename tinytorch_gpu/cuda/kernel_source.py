@@ -51,8 +51,10 @@ class KernelText:
         """Make the error for a construct outside the kernel language."""
         line = self.line_of(node)
         number = getattr(node, "lineno", 1)
-        stripped = len(self._lines[number - 1]) - len(line.text)
-        caret = " " * max(0, getattr(node, "col_offset", 0) - stripped) + "^"
+        whole = self._lines[number - 1]
+        before = whole.encode()[: getattr(node, "col_offset", 0)]  # ast counts bytes
+        column = len(before.decode()) - (len(whole) - len(whole.lstrip()))
+        caret = " " * max(0, column) + "^"
         head = f"{line.kernel}, line {line.line}:    "
         return KernelSyntaxError(
             what,

@@ -79,7 +79,10 @@ class Names:
         fold = _FOLDED.get(type(node.op))
         if fold is None or not (_is_int(left) and _is_int(right)):
             return NOT_STATIC
-        return fold(int(left), int(right))
+        try:
+            return fold(int(left), int(right))
+        except (ZeroDivisionError, OverflowError):
+            return NOT_STATIC  # left to the kernel, which has rules of its own
 
 
 def _is_int(value: Any) -> bool:

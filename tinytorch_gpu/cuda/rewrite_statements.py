@@ -262,7 +262,8 @@ class StatementWriter(CallWriter):
         self._emit(f"{self.mask} = {self.mask}.none()")
 
     def _return(self, node: ast.Return) -> None:
-        if node.value is not None and self._is_kernel:
+        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+        if node.value is not None and not is_none and self._is_kernel:
             self.refuse(node, "a kernel that returns a value", "write it to an array")
         value = "None" if node.value is None else self.write(node.value)
         self._emit(f"f.leave({self.mask}, {value})")

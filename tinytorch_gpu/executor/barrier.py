@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import BarrierDivergenceError
-from tinytorch_gpu.executor.faults import block_name, thread_range
+from tinytorch_gpu.executor.faults import block_name, coordinates, thread_range
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
@@ -55,7 +55,8 @@ def _divergence(
         fix="move cuda.syncthreads() out of the `if` or loop that some threads skip",
         kernel=line.kernel,
         line=line.line,
+        block=coordinates(batch.first + row, batch.grid),
         arrived=arrived,
         expected=expected,
-        threads=tuple(int(t) for t in absent),
+        threads=tuple(coordinates(int(t), batch.block) for t in absent),
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.trace import Site
 
-__all__ = ["block_name", "out_of_bounds", "thread_range"]
+__all__ = ["block_name", "coordinates", "out_of_bounds", "thread_range"]
 
 
 def block_name(batch: Batch, row: int) -> str:
@@ -23,7 +23,7 @@ def block_name(batch: Batch, row: int) -> str:
         batch: the blocks in flight.
         row: position of the block in the batch.
     """
-    return f"block {_xyz(batch.first + row, batch.grid)}"
+    return f"block {coordinates(batch.first + row, batch.grid)}"
 
 
 def thread_range(batch: Batch, linear: Any) -> str:
@@ -35,8 +35,10 @@ def thread_range(batch: Batch, linear: Any) -> str:
     """
     first, last = int(linear[0]), int(linear[-1])
     if first == last:
-        return f"thread {_xyz(first, batch.block)}"
-    return f"threads {_xyz(first, batch.block)} to {_xyz(last, batch.block)}"
+        return f"thread {coordinates(first, batch.block)}"
+    return (
+        f"threads {coordinates(first, batch.block)} to {coordinates(last, batch.block)}"
+    )
 
 
 def out_of_bounds(
@@ -80,8 +82,8 @@ def out_of_bounds(
         index=(low, high),
         axis=axis,
         shape=array.lengths,
-        block=_xyz(batch.first + row, batch.grid),
-        threads=tuple(_xyz(int(t), batch.block) for t in threads),
+        block=coordinates(batch.first + row, batch.grid),
+        threads=tuple(coordinates(int(t), batch.block) for t in threads),
         lanes_at_fault=total,
     )
 
@@ -126,6 +128,12 @@ def _others(count: int) -> str:
     return f"; {count} more lanes in other blocks of the batch" if count else ""
 
 
-def _xyz(linear: int, lengths: tuple[int, int, int]) -> tuple[int, int, int]:
+def coordinates(linear: int, lengths: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Split a block's or thread's number into x, y, z; x is fastest.
+
+    Example:
+        >>> coordinates(37, (16, 4, 1))
+        (5, 2, 0)
+    """
     x, y, _ = lengths
     return linear % x, linear // x % y, linear // (x * y)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import UninitializedReadError
+from tinytorch_gpu.errors import KernelTypeError, UninitializedReadError
 from tinytorch_gpu.executor.arithmetic import select, truth, unify
 from tinytorch_gpu.executor.mask import WARP, Mask
 
@@ -138,6 +138,8 @@ class Batch:
         if isinstance(new, tuple):
             pairs = zip(new, old, strict=True)
             return tuple(self.merge(mask, scope, n, o) for n, o in pairs)
+        if not isinstance(new, (np.ndarray, np.generic)) or old is None:
+            raise _mixed_variable()
         # Simplified: a type is unified over the paths that lanes took, not over all
         # paths as numba does before the run; a float32 result can differ in a digit.
         fresh, kept = unify(new, old)
@@ -183,6 +185,14 @@ class Batch:
         if not taken.count:
             return no(rest)
         return select(condition, yes(taken), no(rest))
+
+
+def _mixed_variable() -> KernelTypeError:
+    return KernelTypeError(
+        "a variable that holds different arrays in different lanes",
+        why="only some lanes assign it here, and an array is one for all lanes",
+        fix="swap arrays outside the `if`, or index with an offset",
+    )
 
 
 class Frame:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tinytorch_gpu.arch import check_dtype
-from tinytorch_gpu.errors import ShapeError
+from tinytorch_gpu.errors import DtypeError, ShapeError
 from tinytorch_gpu.memory import DeviceArray, elements_of, empty, hooks
 from tinytorch_gpu.runtime.device import current_device
 
@@ -29,7 +29,7 @@ def to_device(
         The device array, with the host array's shape, dtype and memory order.
 
     Raises:
-        DtypeError: device memory does not hold the dtype.
+        DtypeError: device memory, or `out`, does not hold the dtype.
         OutOfMemoryError: it does not fit.
         ShapeError: `out` has another shape.
     """
@@ -46,6 +46,13 @@ def to_device(
             where="copy_to_device",
             why="a copy moves element by element: both shapes are equal",
             fix="reshape the host array first",
+        )
+    elif not np.can_cast(source.dtype, out.dtype, "same_kind"):
+        raise DtypeError(
+            f"a {source.dtype} host array copied into a {out.dtype} device array",
+            where="copy_to_device",
+            why=f"{source.dtype} values may not fit {out.dtype}",
+            fix=f'convert it first: host.astype("{out.dtype}")',
         )
     elements_of(out)[...] = source
     device.timeline.add_copy(direction="h2d", nbytes=out.nbytes, reason=reason)

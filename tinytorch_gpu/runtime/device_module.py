@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.arch import PRESETS
+from tinytorch_gpu.errors import UnknownDeviceError
 from tinytorch_gpu.runtime.device import current_device as _current_device
 from tinytorch_gpu.runtime.device import find_device
 from tinytorch_gpu.units import format_bytes
@@ -89,7 +90,14 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
     """
     name = f"simgpu:{device}" if isinstance(device, int) else device
     found = _current_device() if name is None else find_device(name)
-    spec = (found or _current_device()).spec
+    if found is None:
+        raise UnknownDeviceError(
+            "the CPU is no device with properties",
+            where=f"get_device_properties({device!r})",
+            why="it tells of the modelled GPU",
+            fix='get_device_properties("simgpu")',
+        )
+    spec = found.spec
     major, minor = spec.compute_capability
     return DeviceProperties(
         spec.name, major, minor, spec.memory_bytes, spec.num_sms, spec

@@ -72,7 +72,7 @@ def test_a_folded_division_by_zero_is_not_static():
 
 
 def test_the_closure_comes_before_the_globals():
-    SIZE = 7  # noqa: F841
+    SIZE = 7
 
     def inner():
         return SIZE
@@ -135,4 +135,4 @@ def test_a_closure_variable_that_is_never_assigned_is_undefined():
     with pytest.raises(KernelSyntaxError) as caught:
         kernel[1, 1](np.zeros(1))
     assert "`late` is not defined" in caught.value.what
-    late = 1  # noqa: F841
+    late = 1
