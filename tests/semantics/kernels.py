@@ -318,6 +318,19 @@ def else_of_the_inner_while_continues_the_outer(x, out):
 
 
 @cuda.jit
+def else_of_a_loop_assigns_and_returns(x, out):
+    i = cuda.grid(1)
+    a = 3
+    for _ in range(2):
+        if x[i] > 0:
+            break
+    else:
+        a -= 6
+        return
+    out[i] = a
+
+
+@cuda.jit
 def break_of_the_inner_loop(x, out):
     i = cuda.grid(1)
     if i < out.size:
@@ -842,6 +855,13 @@ CASES = (
     _one_to_one(uniform_branches, 5),
     _one_to_one(uniform_branches, 2),
     _one_to_one(parameters_are_variables, 3),
+    (
+        # As many lanes break as finish: masks are told apart by more than their count.
+        else_of_a_loop_assigns_and_returns,
+        1,
+        32,
+        (np.array([0, 1] * 16, np.int32), np.zeros(32, np.int32)),
+    ),
     (grid_stride, 1, 33, (_integers(), np.zeros(N, np.int32))),
     (while_of_each_lane, 100, 1, (_integers(2), np.zeros(N, np.int32))),
     *(

@@ -245,12 +245,14 @@ class StatementWriter(CallWriter):
         if node.orelse:
             rest = self.fresh("m")
             self._emit(f"{rest} = {loop}.finished")
-            if _shrinks(node.orelse):
-                self._emit(f"{self.mask} = {self.mask}.minus({rest})")
+            broke = self.fresh(
+                "m"
+            )  # the suite's own mask holds all until `else` is over
+            self._emit(f"{broke} = {self.mask}.minus({rest})")
             self._emit(f"if {rest}.count:")
             self._nested(node.orelse, rest)
             if _shrinks(node.orelse):
-                self._emit(f"{self.mask} = {self.mask}.plus({rest})")
+                self._emit(f"{self.mask} = {broke}.plus({rest})")
         if _leaves(node):
             self._emit(f"{self.mask} = f.staying({self.mask})")
 
