@@ -15,6 +15,7 @@ import numpy as np
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelTypeError, StepBudgetError
 from tinytorch_gpu.executor.arithmetic import truth
+from tinytorch_gpu.executor.lanes import require_defined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,6 +154,7 @@ def _range_bounds(
         )
     parts = (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3]
     for part in parts:
+        require_defined(part)
         if np.result_type(part).kind == "f":
             raise KernelTypeError(
                 "range() with a float bound",

@@ -188,6 +188,7 @@ def _in_bounds(
 ) -> Any:
     """Return the index as int64, negative ones wrapped once; fault when outside."""
     length = array.lengths[axis]
+    require_defined(index)
     if not isinstance(index, (np.ndarray, np.generic)) or index.dtype.kind not in "iub":
         raise _wrong_index(array, f"an index of type {np.result_type(index)}", site)
     if index.ndim == 0:
@@ -230,6 +231,7 @@ def unpack(value: Any, count: int, site: Site) -> tuple[Any, ...]:
 
 def _constant(index: Any, length: int, site: Site) -> int:
     """Return a tuple's index, which must be the same for all lanes."""
+    require_defined(index)
     if np.ndim(index) == 0 and np.result_type(index).kind in "iu":
         if -length <= int(index) < length:
             return int(index)
