@@ -181,3 +181,33 @@ def test_host_constants_inside_layers_are_refused_or_moved():
 )
 def test_ops_are_named_as_in_pytorch(class_name, name):
     assert op_name(class_name) == name
+
+
+def test_an_element_of_a_tensor_stays_on_its_device():
+    leaf = Tensor(X, requires_grad=True)
+    element = leaf.to("simgpu")[1, 2]
+    assert (element.device, element.shape) == ("simgpu:0", ())
+    (element * Tensor(2.0).to("simgpu")).backward()
+    expected = np.zeros_like(X)
+    expected[1, 2] = 2
+    np.testing.assert_array_equal(leaf.grad, expected)
+
+
+def test_a_registered_function_without_a_kernel_is_labelled():
+    def in_numpy(x):
+        return 1 / (1 + np.exp(-x))
+
+    there = Tensor(X).to("simgpu")
+    library.allow_cpu_fallback("sin")
+    try:
+        with (
+            library.override("tinytorch::sigmoid", "simgpu", in_numpy),
+            profiler.profile() as prof,
+        ):
+            Sigmoid()(there)
+            np.sin(there.data)
+    finally:
+        library.allow_cpu_fallback("sin", allowed=False)
+    table = prof.key_averages().table()
+    assert "→ neg, exp, add, div" in table
+    assert "CPU fallback" in table

@@ -10,7 +10,7 @@ from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost import KernelTime
 from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.profiler import profile
-from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.runtime.timeline import Timeline
 from tinytorch_gpu.trace import KernelSource, OpRecord
 
@@ -155,3 +155,12 @@ def test_a_profile_that_never_listened_says_so(question):
     with pytest.raises(UnsupportedError) as caught:
         getattr(profile(), question)()
     assert caught.value.fix
+
+
+def test_a_profile_goes_on_when_another_gpu_is_modelled():
+    device = Device(find_gpu("t4"))
+    with profile(_device=device) as prof:
+        device.timeline.add_copy(direction="h2d", nbytes=4, reason="before")
+        device.model(find_gpu("a100"))
+        device.timeline.add_copy(direction="h2d", nbytes=4, reason="after")
+    assert [record.reason for record in prof.events()] == ["before", "after"]
