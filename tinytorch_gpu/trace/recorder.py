@@ -24,6 +24,7 @@ __all__ = ["ActiveMask", "CountRules", "CountingRecorder", "RecordedArray"]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 WARP = 32
+BANK_BYTES = 4  # wider elements are served in halves; Best Practices Guide 10.2.3.1
 
 
 class ActiveMask(Protocol):
@@ -146,8 +147,11 @@ class CountingRecorder:
 
     def _cost(self, array: RecordedArray, mask: ActiveMask, flat: Any) -> int:
         """Sectors (global) or passes (shared) of one access by a batch."""
-        if np.ndim(flat) == 0 or flat.shape[-1] == 1:
-            return mask.warps  # one address for each warp
+        is_uniform = np.ndim(flat) == 0 or flat.shape[-1] == 1
+        is_split = array.space == "shared" and array.itemsize > BANK_BYTES
+        if is_uniform and not is_split:
+            return mask.warps  # one address for each warp: one sector, or one pass
+        flat = np.atleast_2d(flat)
         blocks, threads = mask.shape
         lanes = mask.lanes
         is_same_for_blocks = flat.shape[0] == 1 and (lanes is None or len(lanes) == 1)

@@ -234,3 +234,36 @@ def test_a_registered_function_that_returns_something_else_is_refused(wrong):
     ):
         library.call("sigmoid", x)
     assert library.call("sigmoid", x).shape == (N,)
+
+
+@pytest.mark.parametrize(("dtype", "passes"), [("float32", 1), ("float64", 2)])
+@pytest.mark.parametrize("is_uniform", [True, False])
+def test_one_shared_word_for_all_lanes_costs_the_same_however_it_is_indexed(
+    dtype, passes, is_uniform
+):
+    kind = np.dtype(dtype)
+
+    @cuda.jit
+    def by_a_constant(x, out, s):
+        part = cuda.shared.array(32, kind)
+        part[cuda.threadIdx.x] = 1
+        cuda.syncthreads()
+        out[cuda.threadIdx.x] = part[3]
+
+    @cuda.jit
+    def by_a_lane_value(x, out, s):
+        part = cuda.shared.array(32, kind)
+        part[cuda.threadIdx.x] = 1
+        cuda.syncthreads()
+        out[cuda.threadIdx.x] = part[3 + 0 * cuda.threadIdx.x]
+
+    kernel = by_a_constant if is_uniform else by_a_lane_value
+    x, out = cuda.to_device(ZEROS), cuda.to_device(ZEROS)
+    with profiler.profile() as prof:
+        kernel[2, 32](x, out, 1)
+    (load,) = (
+        a
+        for a in prof.events()[0].counts.accesses
+        if (a.space, a.kind) == ("shared", "load")
+    )
+    assert load.sectors == passes * load.requests == passes * 2
