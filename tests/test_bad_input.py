@@ -197,7 +197,7 @@ BARRIERS = {
     ),
 }
 
-UNINITIALIZED = {
+UNDEFINED = {
     "stored": body("if out.size < 0:\n    v = 1\nout[0] = v"),
     "computed with": body("if x[0] > 1e9:\n    v = 1\nout[0] = v + 1"),
     "as an index": body("for v in range(0):\n    pass\nout[v] = 1"),
@@ -207,6 +207,10 @@ UNINITIALIZED = {
     ),
     "as an argument": body("if out.size < 0:\n    v = 1\nout[0] = helper(v, 1)"),
     "as an array": body("if out.size < 0:\n    v = x\nout[0] = v[0]"),
+}
+
+UNINITIALIZED = {
+    "before every assignment": body("out[0] = v\nv = 1"),
     "of a function that returns nothing": body("out[0] = max(helper(1, 2), late)\nlate = 1"),
 }  # fmt: skip
 
@@ -235,37 +239,24 @@ SYNTAX = {
     "nested function": "def inner():\n    pass",
     "class": "class Inner:\n    pass",
     "import": "import math",
-    "assert": "assert i",
-    "raise": "raise ValueError",
     "del": "del i",
     "global": "global TABLE",
     "keyword call": "v = max(i, key=1)",
-    "keyword call of a device function": "v = helper(a=i, b=1)",
     "keyword call of range": "for k in range(0, 4, step=2):\n    pass",
     "starred call": "v = max(*x)",
     "starred target": "v, *w = i, i, i",
-    "list target": "[v, w] = i, i",
-    "slice": "v = x[1:3]",
-    "captured host array": "v = TABLE[0]",
     "captured string": "v = NAMES",
     "undefined name": "v = nowhere + 1",
     "undefined function": "v = nowhere(1)",
-    "print": "print(i)",
     "NumPy function": "v = np.dot(x, x)",
     "method": "v = x.sum()",
     "a value returned": "return i",
-    "for over an array": "for v in x:\n    pass",
-    "for over a tuple": "for v in (1, 2):\n    pass",
-    "for into a tuple": "for v, w in range(3):\n    pass",
     "matrix product": "v = x @ x",
-    "is": "v = i is None",
     "in": "v = i in (1, 2)",
     "complex number": "v = 1j",
     "attribute assigned": "x.size = 3",
     "unused expression": "i + 1",
-    "barrier with a value": "v = cuda.syncthreads()",
     "shape of a shared array from an argument": "v = cuda.shared.array(x.size, float32)",
-    "shared array of no dtype": "v = cuda.shared.array(4)",
     "shared array of a negative shape": "v = cuda.shared.array(-4, float32)",
     "shared array of a fractional shape": "v = cuda.shared.array(2.5, float32)",
     "shared array of an unknown dtype": "v = cuda.shared.array(4, 'floaty')",
@@ -282,9 +273,15 @@ TYPES = {
     "a row stored": "out[0] = matrix[0]",
     "None stored": "out[0] = None",
     "a float index": "out[0] = x[1.5]",
+    "for into a tuple": "for v, w in range(3):\n    out[0] = 1",
+    "over a number": "for v in 5:\n    out[0] = 1",
+    "shared array of no dtype": "v = cuda.shared.array(4)",
+    "a keyword that does not exist": "out[0] = helper(a=1, c=1)",
+    "an argument given twice": "out[0] = helper(1, a=1)",
+    "a printed array": "print(x)",
+    "arrays of two types": "v = x\nif out.size:\n    v = matrix\nout[0] = v[0]",
     "a computed float index": "out[cuda.grid(1) / 2] = 1",
     "an index too many": "out[0] = x[0, 0]",
-    "an index too few": "matrix[0] = 1",
     "a number indexed": "out[0] = cuda.grid(1)[0]",
     "a tuple indexed by a lane": "v = (1, 2)\nout[0] = v[cuda.threadIdx.x % 2]",
     "a tuple indexed outside": "out[0] = x.shape[3]",
@@ -320,15 +317,19 @@ CONFIGURATIONS = {
     "block z of 65": (1, (1, 1, 65)),
     "grid y of 65,536": ((1, 65_536), 32),
     "grid x of 2**31": (2**31, 32),
+    "four axes": ((1, 1, 1, 1), 32),
+    "no axes": ((), 32),
+    "five parts": (1, 32, 0, 0, 0),
+}
+
+NO_CONFIGURATIONS = {
     "float grid": (100 / 32, 32),
     "float block": (4, 32.0),
     "bool": (True, 32),
     "None": (None, 32),
     "string": ("4", 32),
-    "four axes": ((1, 1, 1, 1), 32),
-    "no axes": ((), 32),
     "an array": (np.array([4, 1]), 32),
-    "five parts": (1, 32, 0, 0, 0),
+    "a stream that is none": (4, 32, 7),
 }
 
 ARGUMENTS = {
@@ -336,7 +337,6 @@ ARGUMENTS = {
     "one too few": lambda w: add_one[4, 32](w.host),
     "one too many": lambda w: add_one[4, 32](w.host, w.device, 1),
     "a list": second([1.0, 2.0]),
-    "None": second(None),
     "a string": second("text"),
     "a dict": second({}),
     "a Tensor": second(Tensor([1.0, 2.0])),
@@ -379,11 +379,13 @@ def table(error, cases, wrap=lambda case: case):
 CASES = {
     **table(errors.OutOfBoundsError, OUT_OF_BOUNDS),
     **table(errors.BarrierDivergenceError, BARRIERS),
+    **table(errors.KernelWarning, UNDEFINED),
     **table(errors.UninitializedReadError, UNINITIALIZED),
     **table(errors.StepBudgetError, BUDGET),
     **table(errors.KernelSyntaxError, SYNTAX, lambda t: body("i = 0\n" + t)),
     **table(errors.KernelTypeError, TYPES, body),
     **table(errors.LaunchConfigError, CONFIGURATIONS, lambda c: configured(*c)),
+    **table(errors.KernelTypeError, NO_CONFIGURATIONS, lambda c: configured(*c)),
     **table(errors.KernelTypeError, ARGUMENTS),
     **table(errors.DtypeError, DTYPES),
     **table(errors.SharedMemoryLimitError, SHARED, body),
@@ -397,10 +399,6 @@ CASES = {
     **table(
         errors.UnsupportedError,
         {
-            "a stream": configured(4, 32, 7),
-            "dynamic shared memory": configured(4, 32, 0, 1024),
-            "a signature": lambda _: cuda.jit("void(float32[:])"),
-            "a list of signatures": lambda _: cuda.jit(["void(float32[:])"]),
             "an unknown option": lambda _: cuda.jit(link="x.cu"),
             "gathering on the host": lambda w: w.device[[0, 1]],
             "scattering on the host": lambda w: w.device.__setitem__([0, 1], 5),

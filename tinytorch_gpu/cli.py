@@ -1,4 +1,4 @@
-"""The command `simgpu`: `simgpu demo` and `simgpu devices`."""
+"""The command `simgpu`: `simgpu demo`, `simgpu devices` and `simgpu run`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tinytorch_gpu.arch import PRESETS, find_gpu
+from tinytorch_gpu.as_numba.run import add_program, prepare, run_program
 from tinytorch_gpu.demo import DemoReport, run_demo
 from tinytorch_gpu.errors import SimGPUError
 from tinytorch_gpu.units import format_bytes
@@ -35,11 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "demo":
             _demo(options)
-        else:
+        elif options.command == "devices":
             _devices()
+        else:
+            prepare(options, as_numba=options.as_numba)
     except SimGPUError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
         return 1
+    if options.command == "run":  # its own errors keep their traceback
+        run_program(options)
     return 0
 
 
@@ -53,6 +58,10 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--epochs", type=_positive, default=10, help="default: 10")
     demo.add_argument("--json", type=_writable, help="write the figures to this file")
     commands.add_parser("devices", help="list the GPUs that can be modelled")
+    run = commands.add_parser("run", help="run a Python program with kernels")
+    text = "numba.cuda is the simulated GPU, installed or not"
+    run.add_argument("--as-numba", action="store_true", help=text)
+    add_program(run)
     return parser
 
 

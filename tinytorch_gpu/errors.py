@@ -12,19 +12,23 @@ from typing import Any
 
 __all__ = [
     "BarrierDivergenceError",
+    "DeadlockError",
     "DeviceMismatchError",
     "DtypeError",
     "DuplicateKernelError",
     "GPUNotFoundError",
     "HostAccessError",
     "InstallError",
+    "KernelRaisedError",
     "KernelSyntaxError",
     "KernelTypeError",
+    "KernelWarning",
     "LaunchConfigError",
     "MissingKernelError",
     "OpNotFoundError",
     "OutOfBoundsError",
     "OutOfMemoryError",
+    "SettingsError",
     "ShapeError",
     "SharedMemoryLimitError",
     "SimGPUError",
@@ -32,6 +36,7 @@ __all__ = [
     "UninitializedReadError",
     "UnknownDeviceError",
     "UnsupportedError",
+    "WarpMaskError",
 ]
 
 
@@ -109,8 +114,23 @@ class BarrierDivergenceError(SimGPUError, RuntimeError):
     """Some live threads of a block did not come to its barrier."""
 
 
+class WarpMaskError(SimGPUError, ValueError):
+    """The mask of a warp operation does not name the lanes that it has to."""
+
+
 class StepBudgetError(SimGPUError, RuntimeError):
     """A loop ran longer than `Settings.loop_budget` allows."""
+
+
+class DeadlockError(SimGPUError, RuntimeError):
+    """Lanes wait in a loop for something that nothing can bring about any more."""
+
+
+class KernelWarning(SimGPUError, UserWarning):  # noqa: N818  (it is a warning)
+    """A kernel does what may not work everywhere; issued with `warnings.warn`.
+
+    `warnings.filterwarnings("ignore", category=KernelWarning)` silences it.
+    """
 
 
 class LaunchConfigError(SimGPUError, ValueError):
@@ -141,6 +161,10 @@ class GPUNotFoundError(SimGPUError, KeyError):
     """The GPU name is in no preset."""
 
 
+class SettingsError(SimGPUError, ValueError):
+    """A field of `Settings` was given a value that it does not take."""
+
+
 class DtypeError(SimGPUError, TypeError):
     """A dtype that device memory or an op does not hold."""
 
@@ -159,6 +183,10 @@ class OpNotFoundError(SimGPUError, LookupError):
 
 class DuplicateKernelError(SimGPUError, ValueError):
     """An op is defined twice with different schemas."""
+
+
+class KernelRaisedError(SimGPUError, RuntimeError):
+    """A kernel compiled with `debug=True` failed an assert or raised."""
 
 
 class KernelSyntaxError(SimGPUError, SyntaxError):

@@ -10,10 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tinytorch_gpu.errors import SettingsError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Settings", "current", "override"]
+__all__ = ["SCHEDULES", "Settings", "current", "override"]
+
+SCHEDULES = ("lockstep", "warps", "reversed", "shuffled")
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,15 @@ class Settings:
             mixes float32 and float64 (`docs/status.md`, known limits).
         loop_budget: iterations that one loop of a kernel may run before it is
             reported as endless.
+        schedule: the order in which lanes run. `lockstep`: all lanes of many blocks at
+            once, the fastest. `warps`: block after block, warp after warp, each as far
+            as its next barrier; `reversed`: the last block and warp first; `shuffled`:
+            blocks, and warps after each barrier, in a drawn order. A kernel whose
+            results depend on the order lacks a barrier, or has a race.
+        schedule_seed: draws the order of `shuffled`.
+
+    Raises:
+        SettingsError: `schedule` names no order.
 
     Example:
         >>> with override(counters=False) as settings:
@@ -43,6 +56,23 @@ class Settings:
     replay: bool = True
     batch_lanes: int = 16_384
     loop_budget: int = 1_000_000
+    schedule: str = "lockstep"
+    schedule_seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse an order that does not exist.
+
+        Raises:
+            SettingsError: `schedule` names no order.
+        """
+        if self.schedule not in SCHEDULES:
+            raise SettingsError(
+                f"schedule {self.schedule!r} is no order of warps and blocks",
+                where="settings.override(schedule=...)",
+                why="the orders are " + ", ".join(SCHEDULES),
+                fix='write for example settings.override(schedule="shuffled")',
+                schedule=self.schedule,
+            )
 
 
 _stack = [Settings()]
@@ -70,6 +100,7 @@ def override(**changes: Any) -> Iterator[Settings]:
 
     Raises:
         TypeError: a name is no field of `Settings`.
+        SettingsError: `schedule` names no order.
 
     Example:
         >>> with override(batch_lanes=64):

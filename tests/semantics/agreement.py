@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 
-from tests.semantics import reference
+from tests.reference import launch
 from tinytorch_gpu import settings
 
 WAYS = (
@@ -14,18 +14,19 @@ WAYS = (
 )
 
 
-def check(kernel, grid, block, *arguments):
-    """Launch in every way of `WAYS` and compare each array with the reference's.
+def check(kernel, grid, block, *arguments, shared_bytes=0, ways=WAYS):
+    """Launch in every way of `ways` and compare each array with the reference's.
 
     Returns:
         The arrays after the launch.
     """
     expected = _copies(arguments)
-    reference.run(kernel, grid, block, expected)
-    for way in WAYS:
+    launch.run(kernel, grid, block, expected, shared_bytes)
+    shape = (grid, block, 0, shared_bytes) if shared_bytes else (grid, block)
+    for way in ways:
         found = _copies(arguments)
         with settings.override(**way):
-            kernel[grid, block](*found)
+            kernel[shape](*found)
         for name, want, have in zip(
             inspect.signature(kernel.py_func).parameters, expected, found, strict=True
         ):

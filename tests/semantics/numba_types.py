@@ -38,6 +38,36 @@ _UNIFY = (
     "HiiiqHHIQffd IqqqqIIIQddd QddddQQQQddd eefddefddefd fffddffddffd dddddddddddd"
 )
 
+_ANGLE = (
+    "dddddddddffd dddddddddffd dddddddddffd dddddddddddd dddddddddddd dddddddddffd "
+    "dddddddddddd dddddddddddd dddddddddddd fffddfdddffd fffddfdddffd dddddddddddd"
+)
+_REMAINDER = (
+    "fffddfdddffd fffddfdddffd fffddfdddffd dddddddddddd dddddddddddd fffddfdddffd "
+    "dddddddddddd dddddddddddd dddddddddddd fffddfdddffd fffddfdddffd dddddddddddd"
+)
+_MATH_POW = (
+    "ffffdfdddffd ffffdfdddffd ffffdfdddffd dddddddddddd dddddddddddd ffffdfdddffd "
+    "dddddddddddd dddddddddddd dddddddddddd ffffdfdddffd ffffdffddffd dddddddddddd"
+)
+_LDEXP = (
+    "ffffffffffff ffffffffffff ffffffffffff dddddddddddd dddddddddddd ffffffffffff "
+    "dddddddddddd dddddddddddd dddddddddddd ffffffffffff ffffffffffff dddddddddddd"
+)
+_NUMPY_FLOAT = (
+    "fffddffddffd fffddffddffd fffddffddffd dddddddddffd dddddddddffd fffddffddffd "
+    "fffddffddffd dddddddddffd dddddddddffd fffffffffffd fffffffffffd dddddddddddd"
+)
+_NUMPY_CHOICE = (
+    "?bhiqBHIQffd bbhiqhiqdffd hhhiqhiqdffd iiiiqiiqdffd qqqqqqqqdffd BhhiqBHIQffd "
+    "HiiiqHHIQffd IqqqqIIIQffd QddddQQQQffd fffffffffffd fffffffffffd dddddddddddd"
+)
+_NUMPY_BITS = (
+    "?bhiqBHIQ--- bbhiqhiq---- hhhiqhiq---- iiiiqiiq---- qqqqqqqq---- BhhiqBHIQ--- "
+    "HiiiqHHIQ--- IqqqqIIIQ--- Q----QQQQ--- ------------ ------------ ------------"
+)
+_COMPARED = " ".join(["?" * 12] * 12)
+
 BINARY = {
     "add": _ARITHMETIC,
     "sub": _ARITHMETIC,
@@ -52,30 +82,112 @@ BINARY = {
     "lshift": _SHIFT,
     "rshift": _SHIFT,
     "unify": _UNIFY,
+    "math.atan2": _ANGLE,
+    "math.hypot": _ANGLE,
+    "math.fmod": _REMAINDER,
+    "math.remainder": _REMAINDER,
+    "math.copysign": _REMAINDER,
+    "math.nextafter": _REMAINDER,
+    "math.pow": _MATH_POW,
+    "math.ldexp": _LDEXP,
+    "np.arctan2": _NUMPY_FLOAT,
+    "np.hypot": _NUMPY_FLOAT,
+    "np.true_divide": _NUMPY_FLOAT,
+    "np.minimum": _NUMPY_CHOICE,
+    "np.maximum": _NUMPY_CHOICE,
+    "np.fmin": _NUMPY_CHOICE,
+    "np.fmax": _NUMPY_CHOICE,
+    "np.bitwise_and": _NUMPY_BITS,
+    "np.bitwise_or": _NUMPY_BITS,
+    "np.bitwise_xor": _NUMPY_BITS,
+    "np.less": _COMPARED,
+    "np.logical_and": _COMPARED,
 }
+
+_HALF_MATH = [
+    "cos",
+    "sin",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "log10",
+    "sqrt",
+    "fabs",
+    "ceil",
+    "floor",
+    "trunc",
+]
+_MATH = [
+    "acos",
+    "asin",
+    "atan",
+    "acosh",
+    "asinh",
+    "atanh",
+    "tan",
+    "cosh",
+    "sinh",
+    "tanh",
+    "erf",
+    "erfc",
+    "expm1",
+    "gamma",
+    "lgamma",
+    "log1p",
+    "degrees",
+    "radians",
+]
+_NUMPY = [
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "log",
+    "log2",
+    "log10",
+    "degrees",
+    "radians",
+    "rad2deg",
+    "deg2rad",
+]
 
 UNARY = {
     "neg": "qqqqqQQQQefd",
     "pos": "qqqqqQQQQefd",
     "invert": "?qqqqQQQQ---",
     "not_": "????????????",
-    "abs": "-bhiqBHIQefd",  # abs(bool) is an int8, which nobody needs
+    "abs": "bbhiqBHIQefd",
     "int": "qbhiqBHIQqqq",
     "float": "-ddddddddefd",
     "round": "qqqqqqqqqqqq",
     "bool": "????????????",
-    "math.sqrt": "dddddddddefd",
-    "math.exp": "dddddddddefd",
-    "math.log": "dddddddddefd",
-    "math.sin": "dddddddddefd",
-    "math.cos": "dddddddddefd",
-    "math.fabs": "dddddddddefd",
-    "math.floor": "dddddddddefd",
-    "math.ceil": "dddddddddefd",
-    "math.trunc": "dddddddddefd",
-    "math.tanh": "dddddddddffd",
-    "math.log1p": "dddddddddffd",
+    **{f"math.{name}": "dddddddddefd" for name in _HALF_MATH},
+    **{f"math.{name}": "dddddddddffd" for name in _MATH},
     "math.isnan": "????????????",
+    "math.isinf": "????????????",
+    "math.isfinite": "????????????",
+    "math.frexp": "fffddfdddffd",  # of the tuple's first part; the second is int32
+    "math.modf": "ddddddddddfd",  # of both parts
+    **{f"np.{name}": "fffddffddffd" for name in _NUMPY},
+    "np.isnan": "????????????",
+    "np.invert": "?bhiqBHIQ---",
+    "np.logical_not": "????????????",
+    # popc, clz and brev accept floats in the real compiler: it converts them to int8
+    # or uint32 first, which is never meant.
+    "popc": "bbhiqBHIQ---",
+    "clz": "bbhiqBHIQ---",
+    "ffs": "---II--II---",  # the others have a type but no code
+    "brev": "IIIIIIIIQ---",
+    "cbrt": "fffddfdddffd",
 }
 
 

@@ -3,15 +3,25 @@
 import importlib.util
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.semantics.agreement import check
-from tests.semantics.random_kernels import kernel_sources
+from tests.semantics.random_kernels import arguments, ragged_sources, whole_sources
 
-N = 45  # elements; two blocks of 40 threads
+WAYS = ({"counters": False, "batch_lanes": 64}, {"counters": True, "replay": False})
 numbers = itertools.count()
+
+
+def repeatable(count):
+    return settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],  # add Phase.shrink for a small example, in minutes
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -30,23 +40,37 @@ def load(source, folder):
     return module.kernel
 
 
-def arguments():
-    rng = np.random.default_rng(0)
-    x = rng.integers(-6, 9, N).astype(np.int32)
-    y = rng.normal(0, 4, N).astype(np.float32)
-    z = rng.normal(0, 1e3, N)
-    outputs = np.zeros(N, np.int64), np.zeros(N, np.float32), np.zeros(N, np.float64)
-    return x, y, z, *outputs, 3
+def check_ragged(source, folder):
+    """Check a kernel on 45 elements, two blocks of 40 threads."""
+    check(load(source, folder), 2, 40, *arguments(45), ways=WAYS)
 
 
-@settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.generate],  # add Phase.shrink for a small example, in minutes
-    suppress_health_check=list(HealthCheck),
-)
-@given(source=kernel_sources())
-def test_a_random_kernel_agrees_with_the_reference(folder, source):
-    check(load(source, folder), 2, 40, *arguments())
+def check_whole(source, folder):
+    """Check a kernel on 128 elements, two blocks of two whole warps."""
+    check(load(source, folder), 2, 64, *arguments(128), ways=WAYS)
+
+
+@repeatable(200)
+@given(source=ragged_sources())
+def test_threads_by_themselves_agree_with_the_reference(folder, source):
+    check_ragged(source, folder)
+
+
+@repeatable(100)
+@given(source=whole_sources())
+def test_threads_that_meet_agree_with_the_reference(folder, source):
+    check_whole(source, folder)
+
+
+@pytest.mark.slow
+@repeatable(6_000)
+@given(source=ragged_sources())
+def test_thousands_by_themselves_agree_with_the_reference(folder, source):
+    check_ragged(source, folder)
+
+
+@pytest.mark.slow
+@repeatable(4_000)
+@given(source=whole_sources())
+def test_thousands_that_meet_agree_with_the_reference(folder, source):
+    check_whole(source, folder)

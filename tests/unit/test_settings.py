@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from tinytorch_gpu import settings
+from tinytorch_gpu.errors import SettingsError
 
 
 def test_the_defaults_count_and_replay():
@@ -44,3 +45,18 @@ def test_an_unknown_name_is_refused():
 def test_settings_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         settings.current().counters = False
+
+
+@pytest.mark.parametrize("schedule", settings.SCHEDULES)
+def test_every_order_is_accepted(schedule):
+    with settings.override(schedule=schedule) as inside:
+        assert inside.schedule == schedule
+
+
+def test_an_order_that_does_not_exist_is_refused():
+    with pytest.raises(SettingsError) as caught, settings.override(schedule="random"):
+        pass
+    assert "'random'" in caught.value.what
+    assert "shuffled" in caught.value.why
+    assert caught.value.schedule == "random"
+    assert settings.current() == settings.Settings()

@@ -2,6 +2,10 @@
 
 from tinytorch_gpu.cost.bank_conflicts import bank_passes
 from tinytorch_gpu.cost.coalescing import sectors_touched
+from tinytorch_gpu.cost.cooperative import (
+    check_cooperative_grid,
+    max_cooperative_blocks,
+)
 from tinytorch_gpu.cost.model import KernelTime, effective_sms, kernel_time
 from tinytorch_gpu.cost.occupancy import Occupancy, occupancy
 from tinytorch_gpu.cost.pipes import dram_bytes
@@ -17,11 +21,13 @@ __all__ = [
     "arithmetic_intensity",
     "attainable_flops",
     "bank_passes",
+    "check_cooperative_grid",
     "copy_ns",
     "device_copy_ns",
     "dram_bytes",
     "effective_sms",
     "kernel_time",
+    "max_cooperative_blocks",
     "occupancy",
     "sectors_touched",
 ]

@@ -40,7 +40,7 @@ def dram_bytes(counts: LaunchCounts, spec: GpuSpec) -> int:
 
     If all arrays of the kernel fit in L2 together, each sector comes from DRAM once:
     at most the array's own bytes for loads, and again for stores. If they do not fit,
-    every sector asked for is taken to come from DRAM.
+    every sector asked for is taken to come from DRAM. An atomic loads and stores.
 
     Args:
         counts: what the launch did.
@@ -66,7 +66,7 @@ def dram_bytes(counts: LaunchCounts, spec: GpuSpec) -> int:
     if footprint > L2_USABLE_SHARE * spec.l2_bytes:
         # Simplified: reuse within a few blocks still hits L1 and L2 on hardware, so a
         # kernel that reads its arrays k times may be up to k times too dear here.
-        return counts.sectors * spec.sector_bytes
+        return sum(a.sectors * _ways(a.kind) for a in accesses) * spec.sector_bytes
     kinds = {(a.array, a.kind) for a in accesses}
     return sum(_once(accesses, kind, spec) for kind in kinds)
 
@@ -78,7 +78,12 @@ def _once(
     same = [a for a in accesses if (a.array, a.kind) == kind]
     moved = sum(a.sectors for a in same)
     whole = -(-max(a.array_bytes for a in same) // spec.sector_bytes)
-    return min(moved, whole) * spec.sector_bytes
+    return min(moved, whole) * spec.sector_bytes * _ways(kind[1])
+
+
+def _ways(kind: str) -> int:
+    """How often a sector passes DRAM: L2 fetches it for an atomic, and writes back."""
+    return 2 if kind == "atomic" else 1
 
 
 def dram_ns(counts: LaunchCounts, spec: GpuSpec) -> float:
@@ -128,7 +133,8 @@ def l2_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> l2_clocks(LaunchCounts((reads,), (), 0), toy)
         32.0
 
-    Limits: hits in L1 are priced as if they went to L2.
+    Limits: hits in L1 are priced as if they went to L2; atomics that meet at one
+    address as if they did not wait for each other.
     Source: about 64 bytes for each clock and SM on compute capability 7.0 and later.
     """
     # Simplified: L1 is left out. A kernel whose warps read the same lines shortly after
@@ -154,7 +160,7 @@ def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:  # noqa: ARG001
         >>> shared_clocks(LaunchCounts((reads,), (), 0), find_gpu("toy"))
         64.0
 
-    Limits: stores and loads cost the same.
+    Limits: stores, loads and atomics cost the same, whether lanes meet or not.
     Source: CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks": each bank
     gives 4 bytes for each clock.
     """

@@ -1,4 +1,4 @@
-"""Names that mean something only inside a kernel: geometry, barriers, shared arrays.
+"""Names that mean something only inside a kernel: geometry, barriers, grid groups.
 
 Each is an object with numba's name. The rewriter recognises it by identity and writes a
 call of its `lower` function into the lane program; called on the host it raises.
@@ -6,6 +6,8 @@ call of its `lower` function into the lane program; called on the host it raises
 
 from __future__ import annotations
 
+import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,16 +21,20 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
 
 __all__ = [
+    "GridGroup",
     "Intrinsic",
     "Special",
     "blockDim",
     "blockIdx",
+    "cg",
     "grid",
     "gridDim",
     "gridsize",
     "laneid",
-    "shared",
     "syncthreads",
+    "syncthreads_and",
+    "syncthreads_count",
+    "syncthreads_or",
     "threadIdx",
     "warpsize",
 ]
@@ -40,18 +46,40 @@ class Intrinsic:
     """A function that exists only inside kernels.
 
     Args:
-        name: numba's name, for example `grid`.
-        role: `value` (called for its result), `barrier` or `shared_array`.
-        lower: what the lane program calls with the batch and the arguments.
+        name: numba's name without `cuda.`, for example `atomic.add`.
+        lower: what the lane program calls.
         doc: one sentence for `help()`.
+        signature: its parameters as Python text, with numba's names and defaults.
+        needs: what `lower` gets before the arguments: nothing (""), the `batch`, or
+            batch, mask and site (`mask`).
+        infer: gives a result of the right types for dummy arguments; `lower` if None.
+        kind: how a recorder counts it, as in `CountingRecorder.operation`, or None.
+        role: `value`, or what the rewriter treats apart: `barrier`, `shared_array`,
+            `local_array`, `const_array`, `grid_group`.
+        touches_memory: its first argument is an array, its second steers the address.
     """
 
     def __init__(
-        self, name: str, role: str, lower: Callable[..., Any], doc: str
+        self,
+        name: str,
+        lower: Callable[..., Any],
+        doc: str,
+        *,
+        signature: str = "",
+        needs: str = "batch",
+        infer: Callable[..., Any] | None = None,
+        kind: str | None = None,
+        role: str = "value",
+        touches_memory: bool = False,
     ) -> None:
         self.name = name
-        self.role = role
         self.lower = lower
+        self.needs = needs
+        self.infer = infer
+        self.kind = kind
+        self.role = role
+        self.touches_memory = touches_memory
+        self.parameters = ast.parse(f"def f({signature}): pass").body[0].args  # type: ignore[attr-defined]
         self.__doc__ = doc
 
     def __call__(self, *_args: Any, **_options: Any) -> Any:
@@ -75,7 +103,9 @@ class Intrinsic:
 
 
 class Special:
-    """A value that exists only inside kernels, such as `threadIdx.x`."""
+    """An int32 that exists only inside kernels, such as `threadIdx.x`."""
+
+    dummy = np.int32(1)
 
     def __init__(self, name: str, lower: Callable[[Batch], Any]) -> None:
         self.name = name
@@ -143,33 +173,69 @@ def _by_axes(per_axis: Callable[[Batch, int], Any], name: str) -> Callable[..., 
 
 grid = Intrinsic(
     "grid",
-    "value",
     _by_axes(_grid_index, "grid"),
     "grid(n): the thread's index in the whole grid, int64; n > 1 gives (x, y[, z]).",
+    signature="ndim",
+    role="axes",
 )
 gridsize = Intrinsic(
     "gridsize",
-    "value",
     _by_axes(_grid_size, "gridsize"),
     "gridsize(n): threads of the whole grid along each of n axes, int64.",
-)
-syncthreads = Intrinsic(
-    "syncthreads",
-    "barrier",
-    lambda *_: None,
-    "syncthreads(): wait until every live thread of the block has come.",
+    signature="ndim",
+    role="axes",
 )
 
 
-class _Shared:
-    """`cuda.shared`: memory that the threads of one block share."""
-
-    array = Intrinsic(
-        "shared.array",
-        "shared_array",
-        lambda *_: None,
-        "shared.array(shape, dtype): one array for each block; contents undefined.",
+def _barrier(kind: str, doc: str, signature: str = "") -> Intrinsic:
+    """Make a barrier of the block; the engine computes what it gives."""
+    name = "syncthreads" + (f"_{kind}" if signature else "")
+    return Intrinsic(
+        name, lambda *_: None, doc, signature=signature, role="barrier", infer=_arrived
     )
 
 
-shared = _Shared()
+def _arrived(*predicate: Any) -> Any:
+    """Type of a barrier's result: int32, or None for the plain one."""
+    return np.int32(1) if predicate else None
+
+
+syncthreads = _barrier(
+    "block", "syncthreads(): wait until every live thread of the block has come."
+)
+syncthreads_count = _barrier(
+    "count",
+    "syncthreads_count(predicate): a barrier; how many threads' predicate is true.",
+    "predicate",
+)
+syncthreads_and = _barrier(
+    "and",
+    "syncthreads_and(predicate): a barrier; 1 if every thread's predicate is true.",
+    "predicate",
+)
+syncthreads_or = _barrier(
+    "or",
+    "syncthreads_or(predicate): a barrier; 1 if some thread's predicate is true.",
+    "predicate",
+)
+
+
+@dataclass(frozen=True)
+class GridGroup:
+    """What `cg.this_grid()` gives: the group of all threads, to be synchronised."""
+
+    is_kernel_token = True
+
+
+class _CooperativeGroups:
+    """`cuda.cg`: groups of threads that synchronise."""
+
+    this_grid = Intrinsic(
+        "cg.this_grid",
+        lambda _batch: GridGroup(),
+        "cg.this_grid(): the group of all threads of the launch; its sync() is a "
+        "barrier over the whole grid.",
+    )
+
+
+cg = _CooperativeGroups()

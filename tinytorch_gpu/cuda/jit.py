@@ -9,30 +9,45 @@ import functools
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tinytorch_gpu.cuda.rewrite import rewrite_device_function, rewrite_kernel
+import numpy as np
+
+from tinytorch_gpu.cuda.configuration import ConfiguredKernel, ForAll, configure
+from tinytorch_gpu.cuda.declared import DeclaredFunction
+from tinytorch_gpu.cuda.dummies import dummy_of
+from tinytorch_gpu.cuda.introspection import (
+    NoMachineCode,
+    Overload,
+    cooperative_limit,
+    dummy_of_type,
+)
+from tinytorch_gpu.cuda.numba_types import python_function
+from tinytorch_gpu.cuda.options import Options, read_options
+from tinytorch_gpu.cuda.rewrite import KernelFunction
+from tinytorch_gpu.cuda.signature import is_signature, read_signature
+from tinytorch_gpu.cuda.types import Signature, Type, void
 from tinytorch_gpu.errors import (
     KernelTypeError,
     LaunchConfigError,
     UnsupportedError,
 )
-from tinytorch_gpu.runtime.launch import launch
+from tinytorch_gpu.executor.kernel_array import KernelArray
 from tinytorch_gpu.trace import KernelSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tinytorch_gpu.executor.engine import LaneProgram
 
-__all__ = ["ConfiguredKernel", "Kernel", "jit"]
+__all__ = ["Kernel", "jit"]
 
-IGNORED = frozenset({"debug", "opt", "fastmath", "inline", "cache", "lineinfo"})
+DEFAULT = Options()
 
 
-class Kernel:
+class Kernel(NoMachineCode):
     """A kernel (or device function) made by `cuda.jit`.
 
     Args:
         function: the Python function.
+        options: those of `cuda.jit`.
+        declared: signatures that it is declared with; () takes any types.
 
     Example:
         >>> import numpy as np
@@ -48,67 +63,118 @@ class Kernel:
         [0.0, 2.0, 4.0]
     """
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        options: Options = DEFAULT,
+        declared: tuple[Signature, ...] = (),
+    ) -> None:
         self.py_func = function
         functools.update_wrapper(self, function)
-        self._is_being_rewritten = False
-        self._device_programs: dict[bool, tuple[Callable[..., Any], list[Any]]] = {}
+        self.options = options
+        self.declared = declared
+        self.function = KernelFunction(
+            function, function_behind, is_debug=options.is_debug
+        )
+        self._programs: dict[Any, LaneProgram] = {}
 
     @functools.cached_property
-    def program(self) -> LaneProgram:
-        """The lane program; made at the first launch."""
-        return rewrite_kernel(self.py_func)
+    def called(self) -> KernelFunction:
+        """What a call in a kernel runs."""
+        if self.declared:
+            return DeclaredFunction(self.py_func, function_behind, self.declared)
+        return self.function
 
     @property
     def source(self) -> KernelSource:
         """Name, file and line of the Python function."""
         return KernelSource.of(self.py_func)
 
-    def device_program(
-        self, *, is_counted: bool
-    ) -> tuple[Callable[..., Any], list[Any]]:
-        """Return what a kernel calls to run the function, and its shared arrays."""
-        if is_counted not in self._device_programs:
-            if self._is_being_rewritten:
-                raise self._recursion()
-            self._is_being_rewritten = True
-            made = rewrite_device_function(self.py_func, is_counted=is_counted)
-            self._device_programs[is_counted] = made
-            self._is_being_rewritten = False
-        return self._device_programs[is_counted]
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return tuple(argument.arg for argument in self.function.parameters.args)
 
-    def _recursion(self) -> UnsupportedError:
-        return UnsupportedError(
-            f"device function {self.py_func.__name__} calls itself",
-            where=str(self.source),
-            why="the simulator writes each call out, and this one has no end",
-            fix="write it as a loop",
-        )
+    def specialize(self, values: tuple[Any, ...]) -> LaneProgram:
+        """Return the lane program for arguments of these types, made at first need.
+
+        Args:
+            values: arguments as the executor takes them, one for each parameter.
+
+        Raises:
+            KernelSyntaxError: a construct is outside the kernel language; says where.
+            KernelTypeError: types do not fit; says where.
+        """
+        key = tuple(map(_type_key, values))
+        if key not in self._programs:
+            dummies = [dummy_of(value) for value in values]
+            self._programs[key] = self.function.kernel_program(dummies)
+        return self._programs[key]
+
+    @property
+    def signatures(self) -> list[tuple[Type, ...]]:
+        """Parameter types of each declared signature."""
+        return [signature.args for signature in self.declared]
+
+    @property
+    def overloads(self) -> dict[tuple[Type, ...], Overload]:
+        """What there is to ask of each declared signature, by its parameter types."""
+        return {s.args: Overload(self, s) for s in self.declared}
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """Return how many blocks a launch with a grid barrier may have.
+
+        Args:
+            blockdim: threads of a block, an int or a tuple.
+            dynsmemsize: bytes of dynamic shared memory of a block.
+
+        Limits: static shared memory counts once the kernel has been launched.
+        """
+        programs = self._programs.values()
+        return cooperative_limit(self.source, programs, blockdim, dynsmemsize)
 
     def __getitem__(self, configuration: Any) -> ConfiguredKernel:
         """Configure a launch: `kernel[grid, block]`, then optionally stream, bytes.
 
         Raises:
-            LaunchConfigError: there are not two to four parts.
-            UnsupportedError: a stream or dynamic shared memory is asked for.
+            LaunchConfigError: there are not two to four parts, or one is none.
+            KernelTypeError: a length is no integer, or the stream is none.
         """
-        parts = configuration if isinstance(configuration, tuple) else (configuration,)
-        if not 2 <= len(parts) <= 4:
-            raise LaunchConfigError(
-                f"{self.py_func.__name__}[...] with {len(parts)} parts",
-                where=f"launch of {self.source}",
-                why="the launch configuration is [grid, block, stream, sharedmem]; "
-                "the first two are needed",
-                fix=f"{self.py_func.__name__}[blocks, threads](...)",
-            )
-        if any(parts[2:]):
-            raise UnsupportedError(
-                "a launch on a stream or with dynamic shared memory",
-                where=f"launch of {self.source}",
-                why="the simulator has the default stream and static shared arrays",
-                fix=f"{self.py_func.__name__}[blocks, threads](...)",
-            )
-        return ConfiguredKernel(self, parts[0], parts[1])
+        return configure(self, configuration)
+
+    def configure(
+        self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
+    ) -> ConfiguredKernel:
+        """Configure a launch, as `kernel[griddim, blockdim, stream, sharedmem]`."""
+        return ConfiguredKernel(self, griddim, blockdim, stream, sharedmem)
+
+    def forall(
+        self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
+    ) -> ForAll:
+        """Configure a one-dimensional launch of at least `ntasks` threads.
+
+        Args:
+            ntasks: threads wanted; 0 launches nothing.
+            tpb: threads of a block; 0 takes the size that fills an SM most.
+            stream: a stream, or 0.
+            sharedmem: bytes of dynamic shared memory for each block.
+
+        Raises:
+            LaunchConfigError: `ntasks` is negative.
+
+        Example:
+            >>> from tinytorch_gpu import cuda
+            >>> @cuda.jit
+            ... def set_one(x):
+            ...     i = cuda.grid(1)
+            ...     if i < x.size:
+            ...         x[i] = 1
+            >>> x = cuda.device_array(3, cuda.int32)
+            >>> set_one.forall(3)(x)
+            >>> x.copy_to_host().tolist()
+            [1, 1, 1]
+        """
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     def __call__(self, *_arguments: Any) -> NoReturn:
         """Refuse a launch without configuration.
@@ -130,57 +196,100 @@ class Kernel:
         return f"<cuda kernel {self.source}>"
 
 
-class ConfiguredKernel:
-    """A kernel with a launch configuration; call it to launch, as often as wanted.
+def _type_key(value: Any) -> Any:
+    """Return what a program depends on of an argument: its type, not its value."""
+    if isinstance(value, KernelArray):
+        return value.element_dtype.char, len(value.lengths)
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_type_key, value))
+    return value.dtype.char if isinstance(value, np.generic) else value
+
+
+def function_behind(callee: Any) -> KernelFunction | None:
+    """Return the device function that a call in a kernel runs, or None.
 
     Args:
-        kernel: the kernel.
-        grid: blocks, an int or a tuple.
-        block: threads, an int or a tuple.
+        callee: a `Kernel`, or a function that numba compiles for the CPU.
     """
-
-    def __init__(self, kernel: Kernel, grid: Any, block: Any) -> None:
-        self.kernel = kernel
-        self.grid = grid
-        self.block = block
-
-    def __call__(self, *arguments: Any, **named: Any) -> None:
-        """Launch; see `runtime.launch.launch` for what is checked and recorded.
-
-        Raises:
-            KernelTypeError: an argument is given by name.
-        """
-        if named:
-            raise KernelTypeError(
-                f"arguments {', '.join(named)} given by name",
-                where=f"launch of {self.kernel.source}",
-                why="a launch passes its arguments by position",
-                fix="write them in the order of the kernel's parameters",
-            )
-        launch(self.kernel.program, self.grid, self.block, arguments)
+    if isinstance(callee, Kernel):
+        return callee.called
+    function = python_function(callee)
+    return None if function is None else _numbas_function(function)
 
 
-def jit(function: Any = None, **options: Any) -> Any:
+@functools.cache
+def _numbas_function(function: FunctionType) -> KernelFunction:
+    return KernelFunction(function, function_behind)
+
+
+def jit(func_or_sig: Any = None, device: bool = False, **options: Any) -> Any:
     """Make a kernel of a function; use as `@cuda.jit` or `@cuda.jit(...)`.
 
     Args:
-        function: the Python function.
-        **options: `device=True` for readability of device functions; numba's compiler
-            options are accepted and change nothing.
+        func_or_sig: the Python function, or what the kernel is declared with: a
+            signature such as `"void(float32[:], int32)"`, or a list of them. Arguments
+            are then cast to the declared types, or refused.
+        device: the function is called from kernels.
+        **options: numba's; `debug=True` checks `assert` and `raise`, `launch_bounds`
+            the block. See `cuda.options` for those that change nothing.
 
     Returns:
         A `Kernel`, or the decorator that makes one.
 
     Raises:
-        UnsupportedError: a signature, another option, or no function is given.
+        KernelTypeError: a signature is none, or gives a kernel a result.
+        UnsupportedError: an option is refused, or what is decorated is no function.
     """
-    unknown = set(options) - IGNORED - {"device"}
-    if unknown or not (function is None or isinstance(function, FunctionType)):
-        given = ", ".join(sorted(unknown)) or f"{function!r}"
-        raise UnsupportedError(
-            f"cuda.jit with {given}",
-            where="@cuda.jit(...)",
-            why="it makes kernels of Python functions; types come from the arguments",
-            fix="write @cuda.jit above a def",
+    chosen = read_options({"device": device, **options})
+    if isinstance(func_or_sig, FunctionType):
+        return Kernel(func_or_sig, chosen)
+    declared: tuple[Signature, ...] = ()
+    if isinstance(func_or_sig, list) or is_signature(func_or_sig):
+        given = func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
+        declared = tuple(map(read_signature, given))
+    elif func_or_sig is not None:
+        raise _no_function(func_or_sig)
+    return functools.partial(_declared, options=chosen, declared=declared)
+
+
+def _declared(
+    function: Any, *, options: Options, declared: tuple[Signature, ...]
+) -> Kernel:
+    """Make a kernel of what stands under `@cuda.jit(...)`."""
+    if not isinstance(function, FunctionType):
+        raise _no_function(function)
+    kernel = Kernel(function, options, declared)
+    if not options.is_device:
+        for signature in declared:
+            _compile(kernel, signature)
+    return kernel
+
+
+def _compile(kernel: Kernel, signature: Signature) -> None:
+    """Type a kernel for a signature at once, as numba does when it is declared."""
+    name, count = kernel.source.name, len(kernel.parameters)
+    if signature.return_type not in (None, void):
+        raise KernelTypeError(
+            f"{name} is declared as {signature}",
+            where=str(kernel.source),
+            why="a kernel returns nothing; its results go into arrays",
+            fix=f"declare void({', '.join(map(repr, signature.args))}),\n"
+            "or say device=True when kernels call it",
         )
-    return Kernel if function is None else Kernel(function)
+    if len(signature.args) != count:
+        raise KernelTypeError(
+            f"{name} is declared as {signature}",
+            where=str(kernel.source),
+            why=f"it has {count} parameters: " + ", ".join(kernel.parameters),
+            fix="declare one type for each parameter",
+        )
+    kernel.specialize(tuple(map(dummy_of_type, signature.args)))
+
+
+def _no_function(given: Any) -> UnsupportedError:
+    return UnsupportedError(
+        f"cuda.jit of {given!r}",
+        where="@cuda.jit",
+        why="it makes kernels of Python functions, declared by signatures or by none",
+        fix="write @cuda.jit above a def",
+    )

@@ -37,6 +37,14 @@ class KernelText:
         self._lines = textwrap.dedent("".join(lines)).splitlines()
         self._indent = len(lines[0]) - len(self._lines[0]) - 1
         self.tree = self._parsed()
+        defaults = function.__defaults__ or ()
+        self.parameters = ast.arguments(
+            posonlyargs=[],
+            args=self.tree.args.args,
+            kwonlyargs=[],
+            kw_defaults=[],
+            defaults=[ast.Constant(value) for value in defaults],
+        )
         self.source = KernelSource.of(function)
 
     def line_of(self, node: ast.AST) -> SourceLine:

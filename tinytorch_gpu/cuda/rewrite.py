@@ -1,20 +1,30 @@
-"""From a kernel's source to a `LaneProgram`: parse, write, compile.
+"""From a kernel's source and argument types to a `LaneProgram`.
 
 Order of work: `KernelText` finds the text, `Names` tells local from frozen names,
-`StatementWriter` writes two programs (plain and counted), `control_sources` finds what
-steers the kernel. Nothing runs here.
+`desugar` leaves one kind of loop, `CallTypes` finds all types, `separate_versions`
+tells variables of several types apart, `StatementWriter` writes two programs (plain and
+counted), `control_sources` finds what steers the kernel. Nothing runs here.
 """
 
 from __future__ import annotations
 
+import copy
 import itertools
 import linecache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tinytorch_gpu.cuda.desugar import desugar
+from tinytorch_gpu.cuda.dummies import key_of
+from tinytorch_gpu.cuda.infer_calls import CallTypes
 from tinytorch_gpu.cuda.kernel_source import KernelText
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
+from tinytorch_gpu.cuda.program import DeviceProgram
 from tinytorch_gpu.cuda.rewrite_dependence import DATA, control_sources
 from tinytorch_gpu.cuda.rewrite_statements import StatementWriter
+from tinytorch_gpu.cuda.versions import convert, separate_versions
 from tinytorch_gpu.executor.arithmetic import (
     BINARY,
     COMPARE,
@@ -24,12 +34,17 @@ from tinytorch_gpu.executor.arithmetic import (
     select,
     truth,
 )
-from tinytorch_gpu.executor.barrier import barrier
+from tinytorch_gpu.executor.barrier import arrive
 from tinytorch_gpu.executor.control import RangeLoop, WhileLoop
+from tinytorch_gpu.executor.defined import check_defined, now_defined
 from tinytorch_gpu.executor.engine import LaneProgram
+from tinytorch_gpu.executor.global_memory import global_array
 from tinytorch_gpu.executor.indexing import get_attribute, load, store, unpack
 from tinytorch_gpu.executor.lanes import UNDEFINED
+from tinytorch_gpu.executor.local_memory import local_array
+from tinytorch_gpu.executor.printing import kernel_assert, kernel_print, kernel_raise
 from tinytorch_gpu.executor.shared_memory import shared_array
+from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
     import ast
@@ -38,7 +53,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.trace import SourceLine
 
-__all__ = ["rewrite_device_function", "rewrite_kernel"]
+__all__ = ["KernelFunction"]
 
 RUNTIME: dict[str, Any] = {
     **BINARY,
@@ -48,9 +63,17 @@ RUNTIME: dict[str, Any] = {
     "UNDEFINED": UNDEFINED,
     "WhileLoop": WhileLoop,
     "and_then": and_then,
+    "arrive": arrive,
     "attribute": get_attribute,
-    "barrier": barrier,
+    "check_defined": check_defined,
+    "convert": convert,
+    "global_array": global_array,
+    "kernel_assert": kernel_assert,
+    "kernel_print": kernel_print,
+    "kernel_raise": kernel_raise,
     "load": load,
+    "local_array": local_array,
+    "now_defined": now_defined,
     "or_else": or_else,
     "select": select,
     "shared_array": shared_array,
@@ -64,79 +87,163 @@ LINES: dict[tuple[str, int], SourceLine] = {}
 _numbers = itertools.count(1)
 
 
-def rewrite_kernel(function: FunctionType) -> LaneProgram:
-    """Return the lane program of a kernel.
+class KernelFunction:
+    """A Python function that becomes lane programs, one for each list of types.
 
     Args:
         function: the decorated Python function.
-
-    Returns:
-        Both programs, plain and counted, and what steers them.
-
-    Raises:
-        KernelSyntaxError: a construct is outside the kernel language; says where.
+        function_of: gives for a call's target the `KernelFunction` behind it, or None.
+        is_debug: check `assert`, `raise` and integer division by zero.
     """
-    text = KernelText(function)
-    names = Names(function, text.tree)
-    plain, writer = _compiled(text, names, is_counted=False, is_kernel=True)
-    counted, _ = _compiled(text, names, is_counted=True, is_kernel=True)
-    control = control_sources(
-        text.tree, writer.is_pure, _is_local(names), writer.is_device_call
-    )
-    return LaneProgram(
-        source=text.source,
-        parameters=names.parameters,
-        plain=plain,
-        counted=counted,
-        is_resumable=writer.has_barrier,
-        is_data_dependent=DATA in control,
-        control_parameters=control - {DATA},
-        shared=tuple(writer.shared),
-        text="\n".join(writer.lines),
-        lines=LINES,
-    )
+
+    def __init__(
+        self,
+        function: FunctionType,
+        function_of: Callable[[Any], KernelFunction | None],
+        *,
+        is_debug: bool = False,
+    ) -> None:
+        self.function = function
+        self._function_of = function_of
+        self._is_debug = is_debug
+        self._programs: dict[str, DeviceProgram] = {}
+
+    @cached_property
+    def text(self) -> KernelText:
+        """The source.
+
+        Raises:
+            KernelSyntaxError: it cannot be read, or is no plain function.
+        """
+        return KernelText(self.function)
+
+    @property
+    def parameters(self) -> ast.arguments:
+        """The parameters, with their defaults as constants."""
+        return self.text.parameters
+
+    @cached_property
+    def _tree(self) -> ast.FunctionDef:
+        tree = copy.deepcopy(self.text.tree)
+        return desugar(tree, Names(self.function, tree))
+
+    def kernel_program(self, dummies: list[Any]) -> LaneProgram:
+        """Return the lane program of a kernel for these types of arguments.
+
+        Args:
+            dummies: one for each parameter.
+
+        Raises:
+            KernelSyntaxError: a construct is outside the kernel language; says where.
+            KernelTypeError: types do not fit; says where.
+        """
+        typed = self._typed(dummies, None)
+        plain, writer = self._compiled(*typed, is_counted=False, is_kernel=True)
+        counted, _ = self._compiled(*typed, is_counted=True, is_kernel=True)
+        control, _ = _steered(writer)
+        return LaneProgram(
+            source=self.text.source,
+            parameters=writer.names.parameters,
+            plain=plain,
+            counted=counted,
+            is_resumable=writer.is_resumable,
+            is_cooperative=writer.is_cooperative,
+            is_data_dependent=DATA in control,
+            control_parameters=control - {DATA},
+            shared=tuple(writer.arrays),
+            text="\n".join(writer.lines),
+            lines=LINES,
+        )
+
+    def device_program(self, dummies: list[Any]) -> DeviceProgram:
+        """Return the program of a device function for these types of arguments.
+
+        A recursive call finds it half filled.
+
+        Args:
+            dummies: one for each parameter.
+
+        Raises:
+            KernelSyntaxError: a construct is outside the kernel language; says where.
+            KernelTypeError: types do not fit; says where.
+        """
+        key = key_of(tuple(dummies))
+        if key not in self._programs:
+            names = tuple(argument.arg for argument in self.parameters.args)
+            program = self._programs[key] = DeviceProgram(self.text.name, names)
+            try:
+                self._fill(program, dummies)
+            except BaseException:
+                del self._programs[key]
+                raise
+        return self._programs[key]
+
+    def _fill(self, program: DeviceProgram, dummies: list[Any]) -> None:
+        typed = self._typed(dummies, program)
+        plain, writer = self._compiled(*typed, is_counted=False, is_kernel=False)
+        counted, _ = self._compiled(*typed, is_counted=True, is_kernel=False)
+        program.control, program.value_sources = _steered(writer)
+        program.is_resumable = writer.is_resumable
+        program.is_cooperative = writer.is_cooperative
+        program.arrays, program.has_arrays = writer.arrays, writer.has_arrays
+        program.plain, program.counted = plain, counted
+
+    def _typed(
+        self, dummies: list[Any], program: DeviceProgram | None
+    ) -> tuple[ast.FunctionDef, Names, dict[str, Any]]:
+        """Return a tree with versions apart, its names, its variables' dummies."""
+        tree = copy.deepcopy(self._tree)
+        names = Names(self.function, tree)
+        parameters = dict(zip(names.parameters, dummies, strict=True))
+        types = CallTypes(
+            self.text,
+            names,
+            parameters,
+            function_of=self._function_of,
+            program=program,
+        )
+        with np.errstate(all="ignore"):
+            types.infer(tree)
+        variables = separate_versions(tree, types)
+        return tree, Names(self.function, tree), variables
+
+    def _compiled(
+        self,
+        tree: ast.FunctionDef,
+        names: Names,
+        variables: dict[str, Any],
+        *,
+        is_counted: bool,
+        is_kernel: bool,
+    ) -> tuple[Callable[..., Any], StatementWriter]:
+        """Write and compile one program; note which line came from which."""
+        writer = StatementWriter(
+            self.text,
+            names,
+            tree,
+            variables,
+            is_counted=is_counted,
+            is_kernel=is_kernel,
+            is_debug=self._is_debug,
+        )
+        name = f"{self.text.name}_lanes"
+        program = writer.program(name)
+        file = f"<lane program {next(_numbers)} of {self.text.name}>"
+        lines = program.splitlines(keepends=True)
+        linecache.cache[file] = (len(program), None, lines, file)
+        for number, source in enumerate(writer.line_sources, start=1):
+            LINES[file, number] = source
+        namespace = {**RUNTIME, **writer.constants}
+        exec(compile(program, file, "exec"), namespace)  # noqa: S102  (our own text)
+        return namespace[name], writer
 
 
-def rewrite_device_function(
-    function: FunctionType, *, is_counted: bool
-) -> tuple[Callable[..., Any], list[Any]]:
-    """Return a device function's lane program, and the shared arrays it makes.
+def _steered(writer: StatementWriter) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what steers a program, and what its value depends on."""
+    static = writer.names.static
 
-    The program is called `program(batch, mask, *arguments)`.
+    def is_memory(node: ast.expr) -> bool:
+        value = static(node)
+        return value is NOT_STATIC or isinstance(value, (np.ndarray, DeviceArray))
 
-    Raises:
-        KernelSyntaxError: a construct is outside the kernel language; says where.
-    """
-    text = KernelText(function)
-    names = Names(function, text.tree)
-    program, writer = _compiled(text, names, is_counted=is_counted, is_kernel=False)
-    return program, writer.shared
-
-
-def _compiled(
-    text: KernelText,
-    names: Names,
-    *,
-    is_counted: bool,
-    is_kernel: bool,
-) -> tuple[Callable[..., Any], StatementWriter]:
-    """Write and compile one program; note which line came from which."""
-    writer = StatementWriter(text, names, is_counted=is_counted, is_kernel=is_kernel)
-    name = f"{text.name}_lanes"
-    program = writer.program(name)
-    file = f"<lane program {next(_numbers)} of {text.name}>"
-    linecache.cache[file] = (
-        len(program),
-        None,
-        program.splitlines(keepends=True),
-        file,
-    )
-    for number, source in enumerate(writer.line_sources, start=1):
-        LINES[file, number] = source
-    namespace = {**RUNTIME, **writer.constants}
-    exec(compile(program, file, "exec"), namespace)  # noqa: S102  (our own text)
-    return namespace[name], writer
-
-
-def _is_local(names: Names) -> Callable[[ast.expr], bool]:
-    return lambda node: names.static(node) is NOT_STATIC
+    return control_sources(writer.tree, writer.is_pure, is_memory, static)

@@ -1,21 +1,19 @@
-"""Calls in a kernel: known functions, intrinsics, device functions, shared arrays."""
+"""Calls in a kernel: known functions, intrinsics, device functions, arrays, print."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tinytorch_gpu.arch import check_dtype
-from tinytorch_gpu.cuda.functions import FUNCTIONS, Lowered
+from tinytorch_gpu.cuda.functions import known_function
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
-from tinytorch_gpu.cuda.names import NOT_STATIC, Names
-from tinytorch_gpu.cuda.rewrite_expressions import ExpressionWriter, is_known
-from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.cuda.names import NOT_STATIC
+from tinytorch_gpu.cuda.rewrite_expressions import ExpressionWriter
 
 if TYPE_CHECKING:
     from tinytorch_gpu.cuda.kernel_source import KernelText
+    from tinytorch_gpu.cuda.names import Names
+    from tinytorch_gpu.cuda.program import DeviceProgram
 
 __all__ = ["CallWriter"]
 
@@ -31,94 +29,103 @@ class CallWriter(ExpressionWriter):
 
     def __init__(self, text: KernelText, names: Names, *, is_counted: bool) -> None:
         super().__init__(text, names, is_counted=is_counted)
-        self.shared: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
+        self.arrays: list[Any] = []  # shape and dtype of each shared array
+        self.has_arrays = False
+        self.is_resumable = False
+        self.is_cooperative = False
         self.writers[ast.Call] = self._call
+        self._roles = {
+            "barrier": self._barrier,
+            "shared_array": self._shared_array,
+            "local_array": self._local_array,
+            "const_array": self._constant_array,
+        }
 
     def _call(self, node: ast.Call) -> str:
         callee = self.names.static(node.func)
         if isinstance(callee, Intrinsic):
-            return self._intrinsic(node, callee)
-        if any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, "`*arguments` in a kernel", "write the arguments out")
-        arguments = ", ".join(self.write(a) for a in node.args)
-        if is_known(callee):
-            self._no_keywords(node)
-            lowered: Lowered = FUNCTIONS[callee]
-            self._check_count(node, lowered.fewest, lowered.most)
-            written = f"{self.keep(lowered.function)}({arguments})"
-            return self.counted(node, lowered.kind, written)
-        return self._device_call(node, callee, arguments)
+            return self._roles.get(callee.role, self._intrinsic)(node, callee)
+        if getattr(node, "is_grid_sync", False):
+            self.is_cooperative = True
+            return self._arrival(node, "grid")
+        if callee is print:
+            arguments = "".join(f", {self._printed(a)}" for a in node.args)
+            return f"kernel_print(b, {self.mask}{arguments})"
+        known = known_function(callee) if callee is not NOT_STATIC else None
+        if known is None:
+            return self._device_call(node)
+        written = f"{self.keep(known.function)}({self._list(node.args)})"
+        return self.counted(node, known.kind, written)
 
-    def _device_call(self, node: ast.Call, callee: Any, arguments: str) -> str:
-        program = getattr(callee, "device_program", None)
-        if program is None:
-            self.refuse(
-                node,
-                f"`{ast.unparse(node.func)}` cannot be called in a kernel",
-                "use math functions, min, max, abs, casts, or a @cuda.jit function",
-            )
-        self._no_keywords(node)
-        count = callee.py_func.__code__.co_argcount
-        self._check_count(node, count, count)
-        function, shared = program(is_counted=self.is_counted)
-        self.shared += shared
-        return f"{self.keep(function)}(b, {self.mask}, {arguments})"
+    def _list(self, nodes: list[ast.expr]) -> str:
+        return ", ".join(self.write(node) for node in nodes)
 
-    def _check_count(self, node: ast.Call, fewest: int, most: int) -> None:
-        """Refuse a call with too few or too many arguments."""
-        count = len(node.args)
-        if fewest <= count <= most:
-            return
-        takes = str(fewest) if fewest == most else f"{fewest} to {most}"
-        raise KernelTypeError(
-            f"`{ast.unparse(node)}` has {count} arguments",
-            where=str(self.text.line_of(node)),
-            why=f"`{ast.unparse(node.func)}` takes {takes}",
-            fix="pass as many as it takes",
-        )
+    def _bound(self, node: ast.Call) -> str:
+        """Write the arguments in the order of the callee's parameters."""
+        arguments: list[ast.expr] = node.bound  # type: ignore[attr-defined]
+        return self._list(arguments)
 
-    def _no_keywords(self, node: ast.Call) -> None:
-        if node.keywords:
-            self.refuse(node, "keyword arguments in a kernel", "pass them by position")
+    def _printed(self, node: ast.expr) -> str:
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        return repr(node.value) if is_text else self.write(node)  # type: ignore[attr-defined]
 
     def _intrinsic(self, node: ast.Call, callee: Intrinsic) -> str:
-        if callee.role == "shared_array":
-            return self._shared_array(node)
-        if callee.role == "barrier":
-            self.refuse(
-                node, f"{callee.name}() has no value", "give it a line of its own"
-            )
-        self._no_keywords(node)
-        arguments = ", ".join(self.write(a) for a in node.args)
-        return f"{self.keep(callee.lower)}(b, {arguments})"
+        first = {"": "", "batch": "b, ", "mask": ""}[callee.needs]
+        if callee.needs == "mask":
+            array = ast.unparse(node.bound[0]) if callee.touches_memory else ""  # type: ignore[attr-defined]
+            first = f"b, {self.mask}, {self.site(node, array)}, "
+        arguments = f"{first}{self._bound(node)}"
+        written = f"{self.keep(callee.lower)}({arguments})"
+        return self.counted(node, callee.kind, written) if callee.kind else written
 
-    def _shared_array(self, node: ast.Call) -> str:
-        given = dict(zip(("shape", "dtype"), node.args, strict=False))
-        given.update({k.arg: k.value for k in node.keywords if k.arg})
-        values = [
-            self.names.static(given.get(n, ast.Name("?"))) for n in ("shape", "dtype")
-        ]
-        if NOT_STATIC in values:
+    def _device_call(self, node: ast.Call) -> str:
+        program: DeviceProgram = node.program  # type: ignore[attr-defined]
+        self.arrays += program.arrays
+        self.has_arrays |= program.has_arrays
+        self.is_cooperative |= program.is_cooperative
+        run = "counted" if self.is_counted else "plain"
+        call = f"{self.keep(program)}.{run}(b, {self.mask}, {self._bound(node)})"
+        if program.is_resumable:
+            call = self._suspended(node, f"yield from {call}")
+        if not program.has_arrays:
+            return call
+        return f"b.left(b.entered({self.site(node)}), {call})"
+
+    # Barriers.
+
+    def _barrier(self, node: ast.Call, callee: Intrinsic) -> str:
+        kind = callee.name.partition("_")[2] or "block"
+        return self._arrival(node, kind, self._bound(node))
+
+    def _arrival(self, node: ast.Call, kind: str, predicate: str = "") -> str:
+        given = f", {predicate}" if predicate else ""
+        arrival = f"arrive(b, {self.mask}, {self.site(node)}, {kind!r}{given})"
+        return self._suspended(node, f"yield {arrival}")
+
+    def _suspended(self, node: ast.Call, written: str) -> str:
+        """Write a point where the lanes wait; a lambda cannot hold one."""
+        self.is_resumable = True
+        if self.is_lazy:
             self.refuse(
                 node,
-                "a shared array's shape and dtype are compile-time constants",
-                "use literals or module-level constants: shared.array(256, float32)",
+                f"`{ast.unparse(node)}` in a part that only some lanes evaluate",
+                "give the barrier a line of its own",
             )
-        layout = self._layout(node, *values)
-        self.shared.append(layout)
-        shape_name, dtype_name = map(self.keep, layout)
-        return f"shared_array(b, {self.site(node)}, {shape_name}, {dtype_name})"
+        return f"({written})"
 
-    def _layout(
-        self, node: ast.Call, shape: Any, dtype: Any
-    ) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return a shared array's shape and dtype, checked."""
-        lengths = shape if isinstance(shape, tuple) else (shape,)
-        try:
-            kind = np.dtype(dtype)
-        except TypeError:
-            self.refuse(node, f"a shared array of dtype {dtype!r}", "use float32")
-        is_shape = all(isinstance(n, (int, np.integer)) and n >= 0 for n in lengths)
-        if not is_shape:
-            self.refuse(node, f"a shared array of shape {shape!r}", "use whole numbers")
-        return tuple(map(int, lengths)), check_dtype(kind, "shared array")
+    # Arrays that the kernel makes.
+
+    def _shared_array(self, node: ast.Call, _callee: Intrinsic) -> str:
+        self.arrays.append(node.layout)  # type: ignore[attr-defined]
+        return self._made_array(node, "shared_array")
+
+    def _local_array(self, node: ast.Call, _callee: Intrinsic) -> str:
+        return self._made_array(node, "local_array")
+
+    def _made_array(self, node: ast.Call, maker: str) -> str:
+        self.has_arrays = True
+        shape, dtype = map(self.keep, node.layout)  # type: ignore[attr-defined]
+        return f"{maker}(b, {self.site(node)}, {shape}, {dtype})"
+
+    def _constant_array(self, node: ast.Call, _callee: Intrinsic) -> str:
+        return self.keep(node.constant)  # type: ignore[attr-defined]

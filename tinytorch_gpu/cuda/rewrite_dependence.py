@@ -10,12 +10,14 @@ Limits: errs on the side of "depends on data"; never the other way.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["DATA", "control_sources"]
+    from tinytorch_gpu.cuda.program import DeviceProgram
+
+__all__ = ["DATA", "Sources", "control_sources"]
 
 DATA = "<data>"
 Sources = frozenset[str]
@@ -27,23 +29,26 @@ ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 def control_sources(
     tree: ast.FunctionDef,
     is_pure: Callable[[ast.expr], bool],
-    is_local: Callable[[ast.expr], bool],
-    is_device_call: Callable[[ast.Call], bool],
-) -> Sources:
+    is_memory: Callable[[ast.expr], bool],
+    callee_of: Callable[[ast.expr], Any],
+) -> tuple[Sources, Sources]:
     """Return what steers the kernel: names of parameters, and DATA for memory.
 
     Args:
-        tree: the kernel.
+        tree: the kernel, with types noted on it.
         is_pure: tells expressions without loads and calls of device functions.
-        is_local: tells expressions that start at a local variable or parameter.
-        is_device_call: tells calls of device functions.
+        is_memory: tells expressions that may be arrays.
+        callee_of: gives what a call's function stands for.
+
+    Returns:
+        Sources of addresses and branches, and those of the returned value.
     """
-    flow = _Flow(is_pure, is_local, is_device_call)
+    flow = _Flow(is_pure, is_memory, callee_of)
     flow.values = {a.arg: frozenset({a.arg}) for a in tree.args.args}
     while not flow.is_settled:
         flow.is_settled = True
         flow.visit_all(tree.body)
-    return flow.control
+    return flow.control, flow.returned
 
 
 class _Flow:
@@ -52,14 +57,15 @@ class _Flow:
     def __init__(
         self,
         is_pure: Callable[[ast.expr], bool],
-        is_local: Callable[[ast.expr], bool],
-        is_device_call: Callable[[ast.Call], bool],
+        is_memory: Callable[[ast.expr], bool],
+        callee_of: Callable[[ast.expr], Any],
     ) -> None:
         self._is_pure = is_pure
-        self._is_local = is_local
-        self._is_device_call = is_device_call
+        self._is_memory = is_memory
+        self._callee_of = callee_of
         self.values: dict[str, Sources] = {}
         self.control: Sources = NOTHING
+        self.returned: Sources = NOTHING
         self.is_settled = False
 
     def visit_all(self, body: list[ast.stmt]) -> None:
@@ -73,6 +79,8 @@ class _Flow:
                 self._give(statement.target, self._of(statement.iter))
             elif isinstance(statement, (ast.If, ast.While)):
                 self.control |= self._of(statement.test)
+            elif isinstance(statement, ast.Return) and statement.value:
+                self.returned |= self._of(statement.value)
             for suite in ("body", "orelse"):
                 self.visit_all(getattr(statement, suite, []))
 
@@ -94,14 +102,14 @@ class _Flow:
     def _steer(self, statement: ast.stmt) -> None:
         """Add what indices and lazily evaluated expressions of a statement hang on."""
         for node in _expressions(statement):
-            if isinstance(node, ast.Subscript) and self._is_local(node.value):
+            if isinstance(node, ast.Subscript) and self._is_memory(node.value):
                 self.control |= self._of(node.slice)
             elif isinstance(node, ast.IfExp) and not self._is_select(node):
                 self.control |= self._of(node.test)
             elif isinstance(node, LAZY) and self._is_lazy(node):
                 self.control |= self._of(node)
-            elif isinstance(node, ast.Call) and self._is_device_call(node):
-                self.control |= {DATA}  # what it loads and where is not followed
+            elif isinstance(node, ast.Call):
+                self.control |= self._called(node)[0]
 
     def _is_lazy(self, node: ast.BoolOp | ast.Compare) -> bool:
         """Tell whether later parts are evaluated only for the lanes that need them."""
@@ -121,12 +129,38 @@ class _Flow:
         if isinstance(node, ast.Subscript):
             is_shape = isinstance(node.value, ast.Attribute)
             return self._of(node.slice) if is_shape else frozenset({DATA})
-        found = frozenset(
-            {DATA} if isinstance(node, ast.Call) and self._is_device_call(node) else ()
+        if isinstance(node, ast.Call):
+            return self._called(node)[1]
+        return self._of_all(ast.iter_child_nodes(node))
+
+    def _of_all(self, nodes: Iterable[ast.AST]) -> Sources:
+        return NOTHING.union(*map(self._of, nodes))
+
+    def _called(self, node: ast.Call) -> tuple[Sources, Sources]:
+        """Return what a call adds to control, and the sources of its value."""
+        program = getattr(node, "program", None)
+        if program is not None:
+            return self._device_call(node, program)
+        callee = self._callee_of(node.func)
+        if getattr(callee, "touches_memory", False):
+            index = node.bound[1]  # type: ignore[attr-defined]
+            return self._of(index), frozenset({DATA})
+        return NOTHING, self._of_all(getattr(node, "bound", node.args))
+
+    def _device_call(
+        self, node: ast.Call, program: DeviceProgram
+    ) -> tuple[Sources, Sources]:
+        """Put the call's arguments in place of the function's parameters."""
+        if program.plain is None:  # a recursive call: not known yet
+            return frozenset({DATA}), frozenset({DATA})
+        given = map(self._of, node.bound)  # type: ignore[attr-defined]
+        sources = dict(zip(program.parameters, given, strict=True))
+        sources[DATA] = frozenset({DATA})
+        control, value = (
+            NOTHING.union(*(sources[name] for name in names))
+            for names in (program.control, program.value_sources)
         )
-        for child in ast.iter_child_nodes(node):
-            found |= self._of(child)
-        return found
+        return control, value
 
 
 def _expressions(statement: ast.stmt) -> list[ast.AST]:

@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tinytorch_gpu.cuda.functions import FUNCTIONS
+from tinytorch_gpu.cuda.dummies import typed_constant
+from tinytorch_gpu.cuda.functions import known_function
 from tinytorch_gpu.cuda.intrinsics import Intrinsic, Special
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
+from tinytorch_gpu.cuda.operators import BINARY_NAMES, COMPARE_NAMES, UNARY_NAMES
+from tinytorch_gpu.cuda.versions import Converted
 from tinytorch_gpu.executor.arithmetic import SPECIAL_OPERATORS
+from tinytorch_gpu.executor.constant_memory import freeze
+from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import Site
 
 if TYPE_CHECKING:
@@ -23,31 +28,8 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.cuda.kernel_source import KernelText
 
-__all__ = ["ExpressionWriter", "is_known"]
+__all__ = ["ExpressionWriter"]
 
-_BINARY = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.BitAnd: "and_",
-    ast.BitOr: "or_",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-}
-_COMPARE = {
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-}
-_UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_"}
 SCALARS = (bool, int, float, np.number, np.bool_)
 
 
@@ -66,6 +48,7 @@ class ExpressionWriter:
         self.is_counted = is_counted
         self.constants: dict[str, Any] = {}
         self.mask = "m0"
+        self.is_lazy = False
         self._counter = 0
         self.writers: dict[type[ast.expr], Callable[[Any], str]] = {
             ast.Constant: self._constant,
@@ -78,6 +61,7 @@ class ExpressionWriter:
             ast.Subscript: self._subscript,
             ast.Attribute: self._attribute,
             ast.Tuple: self._tuple,
+            Converted: self._converted,
         }
 
     # What subclasses and callers use.
@@ -87,7 +71,13 @@ class ExpressionWriter:
         writer = self.writers.get(type(node))
         if writer is None:
             self.refuse(node, f"{type(node).__name__} in a kernel")
-        return writer(node)
+        written = writer(node)
+        common = getattr(node, "unified", None)
+        return written if common is None else self.converted(written, common)
+
+    def converted(self, written: str, dummy: Any) -> str:
+        """Write a value's conversion to the type of a dummy."""
+        return f"convert({written}, {self.keep(dummy)})"
 
     def fresh(self, prefix: str) -> str:
         """Return a name that is not used yet."""
@@ -113,30 +103,29 @@ class ExpressionWriter:
         for part in ast.walk(node):
             if isinstance(part, ast.Subscript) and not _is_shape(part.value):
                 return False
-            if isinstance(part, ast.Call) and self.is_device_call(part):
+            if isinstance(part, ast.Call) and not self.is_value(part):
                 return False
         return True
 
-    def is_device_call(self, node: ast.Call) -> bool:
-        """Tell whether a call runs another kernel function."""
+    def is_value(self, node: ast.Call) -> bool:
+        """Tell whether a call only computes: no memory, no other lanes, no function."""
         callee = self.names.static(node.func)
-        is_ours = isinstance(callee, Intrinsic) or callee is range or is_known(callee)
-        return not is_ours
+        if isinstance(callee, Intrinsic):
+            return callee.role in ("value", "axes") and callee.needs != "mask"
+        return callee is range or known_function(callee) is not None
 
     # One method for each kind of expression.
 
     def _constant(self, node: ast.Constant) -> str:
+        if node.value is ...:
+            return "..."
         if node.value is None or isinstance(node.value, SCALARS):
             return self._typed(node.value)
         raise self.text.syntax_error(node, f"a {type(node.value).__name__} constant")
 
     def _typed(self, value: Any) -> str:
         """Name a constant with its GPU type: int64 (uint64), float64 or bool."""
-        is_large = type(value) is int and value >= 2**63
-        integer = np.uint64 if is_large else np.int64
-        kinds: dict[type, Any] = {bool: np.bool_, int: integer, float: np.float64}
-        made = kinds.get(type(value))
-        return self.keep(made(value) if made else value)
+        return self.keep(typed_constant(value))
 
     def _name(self, node: ast.Name) -> str:
         if node.id in self.names.local:
@@ -149,8 +138,14 @@ class ExpressionWriter:
             return f"{self.keep(value.lower)}(b)"
         if isinstance(value, SCALARS) or value is None:
             return self._typed(value)
-        if isinstance(value, tuple) and all(isinstance(v, SCALARS) for v in value):
-            return f"({', '.join(self._typed(v) for v in value)},)"
+        if isinstance(value, tuple):
+            return f"({''.join(self._static(node, v) + ', ' for v in value)})"
+        if isinstance(value, DeviceArray):
+            return f"global_array({self.keep(value)})"
+        if isinstance(value, np.ndarray):
+            return self.keep(freeze(value))
+        if isinstance(value, np.dtype):
+            return self.keep(value)
         spelled = ast.unparse(node)
         if value is NOT_STATIC:
             self.refuse(node, f"`{spelled}` is not defined", "pass it as an argument")
@@ -171,9 +166,11 @@ class ExpressionWriter:
 
     def binary(self, node: ast.AST, operator: ast.operator, a: str, b: str) -> str:
         """Write `a operator b` of two written operands."""
-        name = _BINARY.get(type(operator))
+        name = BINARY_NAMES.get(type(operator))
         if name is None:
             self.refuse(node, f"the operator {type(operator).__name__}")
+        if isinstance(node, ast.BinOp) and getattr(node, "is_tuple", False):
+            return f"({a} + {b})"
         kind = "special" if name in SPECIAL_OPERATORS else "arithmetic"
         return self.counted(node, kind, f"{name}({a}, {b})")
 
@@ -182,15 +179,18 @@ class ExpressionWriter:
         constant = operand.value if isinstance(operand, ast.Constant) else None
         if isinstance(node.op, ast.USub) and type(constant) in (int, float):
             return self._typed(-constant)  # type: ignore[operator]
-        written = f"{_UNARY[type(node.op)]}({self.write(operand)})"
+        written = f"{UNARY_NAMES[type(node.op)]}({self.write(operand)})"
         return self.counted(node, "arithmetic", written)
 
     def _compare(self, node: ast.Compare) -> str:
+        known = getattr(node, "known", None)
+        if known is not None:
+            return self._typed(known)
         return self._chain(node, 0, self.write(node.left))
 
     def _chain(self, node: ast.Compare, first: int, left: str) -> str:
         """Write the comparisons of `a < b < c` from one on; b is evaluated once."""
-        name = _COMPARE.get(type(node.ops[first]))
+        name = COMPARE_NAMES.get(type(node.ops[first]))
         if name is None:
             self.refuse(node, f"`{ast.unparse(node)}`", "compare with ==, <, ...")
         right = self.write(node.comparators[first])
@@ -232,9 +232,10 @@ class ExpressionWriter:
         return self._lazily(lambda: self.write(node))
 
     def _lazily(self, write: Callable[[], str]) -> str:
-        outer, self.mask = self.mask, self.fresh("m")
+        outer, self.mask = (self.mask, self.is_lazy), self.fresh("m")
+        self.is_lazy = True
         written = f"(lambda {self.mask}: {write()})"
-        self.mask = outer
+        self.mask, self.is_lazy = outer
         return written
 
     def _subscript(self, node: ast.Subscript) -> str:
@@ -247,11 +248,14 @@ class ExpressionWriter:
         return f"load(b, {self.mask}, {array}, {self.index(node.slice)}, {site})"
 
     def index(self, node: ast.expr) -> str:
-        """Write an index; slices are outside the language for now."""
-        for part in node.elts if isinstance(node, ast.Tuple) else [node]:
-            if isinstance(part, ast.Slice):
-                self.refuse(node, "a slice in a kernel", "index element by element")
-        return self.write(node)
+        """Write an index: integers, slices, or a tuple of them."""
+        if isinstance(node, ast.Tuple):
+            return f"({''.join(self.index(part) + ', ' for part in node.elts)})"
+        if not isinstance(node, ast.Slice):
+            return self.write(node)
+        bounds = (node.lower, node.upper, node.step)
+        written = ("None" if b is None else self.write(b) for b in bounds)
+        return f"slice({', '.join(written)})"
 
     def _attribute(self, node: ast.Attribute) -> str:
         value = self.names.static(node)
@@ -259,6 +263,9 @@ class ExpressionWriter:
             return self._static(node, value)
         site = self.site(node, ast.unparse(node))
         return f"attribute({self.write(node.value)}, {node.attr!r}, {site})"
+
+    def _converted(self, node: Converted) -> str:
+        return self.converted(self.write(node.value), node.dummy)
 
     def _tuple(self, node: ast.Tuple) -> str:
         if not node.elts:
@@ -268,11 +275,3 @@ class ExpressionWriter:
 
 def _is_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("shape", "strides")
-
-
-def is_known(callee: Any) -> bool:
-    """Tell whether a call's target is in the table of functions."""
-    try:
-        return callee in FUNCTIONS
-    except TypeError:  # unhashable
-        return False

@@ -11,56 +11,66 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.cuda.intrinsics import Intrinsic
-from tinytorch_gpu.cuda.rewrite_calls import CallWriter
-from tinytorch_gpu.cuda.rewrite_scopes import variable_scopes
+import numpy as np
+
+from tinytorch_gpu.cuda.dummies import poison_of
+from tinytorch_gpu.cuda.rewrite_assignments import AssignmentWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.cuda.kernel_source import KernelText
     from tinytorch_gpu.cuda.names import Names
-    from tinytorch_gpu.trace import SourceLine
 
 __all__ = ["StatementWriter"]
 
 Suite = list[ast.stmt]
 
 
-class StatementWriter(CallWriter):
+class StatementWriter(AssignmentWriter):
     """Writes a whole lane program, line by line.
 
     Args:
         text: the kernel's source.
         names: its names.
+        tree: the kernel, with types noted on it.
+        variables: the dummy of each variable.
         is_counted: write the program that reports to a recorder.
         is_kernel: the function is the kernel itself, not a device function.
+        is_debug: check `assert`, `raise` and integer division by zero.
     """
 
     def __init__(
-        self, text: KernelText, names: Names, *, is_counted: bool, is_kernel: bool
+        self,
+        text: KernelText,
+        names: Names,
+        tree: ast.FunctionDef,
+        variables: dict[str, Any],
+        *,
+        is_counted: bool,
+        is_kernel: bool,
+        is_debug: bool = False,
     ) -> None:
-        super().__init__(text, names, is_counted=is_counted)
-        self.lines: list[str] = []
-        self.line_sources: list[SourceLine] = []
-        self.has_barrier = False
+        super().__init__(text, names, tree, is_counted=is_counted)
+        self.tree = tree
+        self._variables = variables
         self._is_kernel = is_kernel
-        self._indent = 1
-        self._scopes = variable_scopes(text.tree)
-        self._suite_masks: dict[int, str] = {}
+        self._is_debug = is_debug
+        self._is_tail = is_kernel
         self._loops: list[str] = []
-        self._at = text.line_of(text.tree)
         self._statements: dict[type[ast.stmt], Callable[[Any], None]] = {
-            ast.Assign: self._assign,
-            ast.AnnAssign: self._annotated,
-            ast.AugAssign: self._augmented,
-            ast.Expr: self._expression,
+            ast.Assign: self.assign,
+            ast.AnnAssign: self.annotated,
+            ast.AugAssign: self.augmented,
+            ast.Expr: self.expression,
             ast.If: self._if,
             ast.For: self._for,
             ast.While: self._while,
             ast.Break: self._break,
             ast.Continue: self._continue,
             ast.Return: self._return,
+            ast.Assert: self._assert,
+            ast.Raise: self._raise,
             ast.Pass: lambda _node: None,
         }
 
@@ -68,137 +78,76 @@ class StatementWriter(CallWriter):
         """Return the lane program's text."""
         parameters = ", ".join(f"v_{p}" for p in self.names.parameters)
         self.lines = []
-        self._emit("op = b.recorder.operation") if self.is_counted else None
-        self._emit(f"f = b.frame(m0, is_kernel={self._is_kernel})")
+        self.emit("op = b.recorder.operation") if self.is_counted else None
+        self.emit(f"f = b.frame(m0, is_kernel={self._is_kernel})")
         for variable in sorted(self.names.local - set(self.names.parameters)):
-            self._emit(f"v_{variable} = UNDEFINED")
-        self._suite(self.text.tree.body, "m0")
-        self._emit("return f.value")
+            dummy = self._variables.get(variable)
+            is_poisoned = variable in self.undefined and isinstance(dummy, np.generic)
+            start = self.keep(poison_of(dummy)) if is_poisoned else "UNDEFINED"
+            self.emit(f"v_{variable} = {start}")
+        for variable in sorted(self.undefined):
+            self.emit(f"d_{variable} = m0.none()")
+        self._suite(self.tree.body, "m0")
+        self.emit("return f.value")
         head = f"def {name}(b, m0, {parameters}):"
-        self.line_sources.insert(0, self._at)
+        self.line_sources.insert(0, self.at)
         return "\n".join([head, *self.lines])
 
     # Suites and masks.
 
-    def _emit(self, line: str) -> None:
-        self.lines.append("    " * self._indent + line)
-        self.line_sources.append(self._at)
-
     def _suite(self, body: Suite, mask: str) -> None:
         """Write statements under a mask; after one that lanes leave, test it again."""
-        outer_mask, outer_indent = self.mask, self._indent
-        self.mask = self._suite_masks[id(body)] = mask
+        outer_mask, outer_indent, is_tail = self.mask, self.indent, self._is_tail
+        self.mask = self.suite_masks[id(body)] = mask
         for position, statement in enumerate(body):
-            self._statement(statement)
             is_last = position == len(body) - 1
+            self._is_tail = is_tail and is_last
+            self._statement(statement)
             if _leaves(statement) and not is_last:
-                self._emit(f"if {mask}.count:")
-                self._indent += 1
-        self.mask, self._indent = outer_mask, outer_indent
+                self.emit(f"if {mask}.count:")
+                self.indent += 1
+        self.mask, self.indent, self._is_tail = outer_mask, outer_indent, is_tail
 
     def _nested(self, body: Suite, mask: str) -> None:
-        self._indent += 1
+        self.indent += 1
         self._suite(body, mask)
-        self._indent -= 1
+        self.indent -= 1
 
     def _statement(self, node: ast.stmt) -> None:
         writer = self._statements.get(type(node))
         if writer is None:
             self.refuse(node, f"a {type(node).__name__} statement in a kernel")
-        self._at = self.text.line_of(node)
+        self.at = self.text.line_of(node)
         before = len(self.lines)
+        if not isinstance(node, ast.While):
+            self.check_defined(node)
         writer(node)
         if len(self.lines) == before:
-            self._emit("pass")
-
-    # Assignments.
-
-    def _assign(self, node: ast.Assign) -> None:
-        value = self.write(node.value)
-        if len(node.targets) > 1:
-            value = self._temporary(value)
-        for target in node.targets:
-            self._store(target, value)
-
-    def _annotated(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
-            self._store(node.target, self.write(node.value))
-
-    def _augmented(self, node: ast.AugAssign) -> None:
-        target = node.target
-        value = self.write(node.value)
-        if isinstance(target, ast.Name):
-            old = self.write(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            self._store(target, self.binary(node, node.op, old, value))
-            return
-        if not isinstance(target, ast.Subscript):
-            self.refuse(node, "an assignment to an attribute in a kernel")
-        array = self._temporary(self.write(target.value))
-        index = self._temporary(self.index(target.slice))
-        site = self.site(target, ast.unparse(target.value))
-        loaded = f"load(b, {self.mask}, {array}, {index}, {site})"
-        new = self.binary(node, node.op, loaded, value)
-        self._emit(f"store(b, {self.mask}, {array}, {index}, {new}, {site})")
-
-    def _store(self, target: ast.expr, value: str) -> None:
-        """Write an assignment of a written value to one target."""
-        if isinstance(target, ast.Name):
-            self._set(target.id, value)
-        elif isinstance(target, ast.Tuple):
-            count, site = len(target.elts), self.site(target)
-            parts = self._temporary(f"unpack({value}, {count}, {site})")
-            for position, part in enumerate(target.elts):
-                self._store(part, f"{parts}[{position}]")
-        elif isinstance(target, ast.Subscript):
-            site = self.site(target, ast.unparse(target.value))
-            array, index = self.write(target.value), self.index(target.slice)
-            self._emit(f"store(b, {self.mask}, {array}, {index}, {value}, {site})")
-        else:
-            self.refuse(target, "an assignment to an attribute in a kernel")
-
-    def _set(self, variable: str, value: str) -> None:
-        """Assign a variable; merge unless all lanes of its scope take part."""
-        scope = self._suite_masks[self._scopes[variable]]
-        name = f"v_{variable}"
-        if scope != self.mask:
-            value = f"b.merge({self.mask}, {scope}, {value}, {name})"
-        self._emit(f"{name} = {value}")
-
-    def _temporary(self, value: str) -> str:
-        name = self.fresh("t")
-        self._emit(f"{name} = {value}")
-        return name
-
-    def _expression(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Constant):
-            return  # a docstring
-        if not isinstance(node.value, ast.Call):
-            self.refuse(node, "an expression whose value is not used")
-        callee = self.names.static(node.value.func)
-        if isinstance(callee, Intrinsic) and callee.role == "barrier":
-            self._barrier(node)
-        else:
-            self._emit(self.write(node.value))
-
-    def _barrier(self, node: ast.Expr) -> None:
-        if not self._is_kernel:
-            self.refuse(node, "a barrier in a device function", "put it in the kernel")
-        self.has_barrier = True
-        self._emit(f"barrier(b, {self.mask}, {self.site(node)})")
-        self._emit("yield")
+            self.emit("pass")
 
     # Branches and loops.
 
     def _if(self, node: ast.If) -> None:
+        decided = getattr(node, "decided", None)
+        if decided is not None:  # by types: `x is None`
+            for statement in node.body if decided else node.orelse:
+                self._statement(statement)
+            return
         taken, rest = self.fresh("m"), self.fresh("m")
         test, site = self.write(node.test), self.site(node)
-        self._emit(f"{taken}, {rest} = b.branch({self.mask}, {test}, {site})")
-        for body, mask in ((node.body, taken), (node.orelse, rest)):
+        self.emit(f"{taken}, {rest} = b.branch({self.mask}, {test}, {site})")
+        sides = [(node.body, taken), (node.orelse, rest)]
+        waiting = [_syncs_grid(body) for body, _ in sides]
+        if any(waiting):  # the others go first: a grid barrier waits for their end
+            sides.sort(key=lambda side: _syncs_grid(side[0]))
+        for position, (body, mask) in enumerate(sides):
             if body:
-                self._emit(f"if {mask}.count:")
+                self.emit(f"if {mask}.count:")
                 self._nested(body, mask)
+            if any(waiting) and position == 0 and self._is_tail:
+                self.emit(f"f.leave({mask})")
         if _leaves(node):
-            self._emit(f"{self.mask} = {taken}.plus({rest})")
+            self.emit(f"{self.mask} = {taken}.plus({rest})")
 
     def _for(self, node: ast.For) -> None:
         call = node.iter
@@ -207,28 +156,32 @@ class StatementWriter(CallWriter):
             self.refuse(node, "a `for` over something other than range(...)")
         bounds = ", ".join(self.write(a) for a in call.args)  # type: ignore[attr-defined]
         loop, inside, value = self.fresh("w"), self.fresh("m"), self.fresh("t")
-        self._emit(f"{loop} = RangeLoop(b, {self.mask}, {self.site(node)}, {bounds})")
-        self._emit(f"for {inside}, {value} in {loop}:")
-        self._indent += 1
+        self.emit(f"{loop} = RangeLoop(b, {self.mask}, {self.site(node)}, {bounds})")
+        self.emit(f"for {inside}, {value} in {loop}:")
+        self.indent += 1
         outer, self.mask = self.mask, inside
-        self._suite_masks[id(node.body)] = inside
-        self._set(node.target.id, value)
+        self.suite_masks[id(node.body)] = inside
+        self.set_variable(node.target.id, value, [])
         self.mask = outer
-        self._indent -= 1
+        self.indent -= 1
         self._loop_body(node, loop, inside, is_shrinking=_shrinks(node.body))
 
     def _while(self, node: ast.While) -> None:
         loop, inside = self.fresh("w"), self.fresh("m")
-        self._emit(f"{loop} = WhileLoop(b, {self.mask}, {self.site(node)})")
-        self._emit("while True:")
-        self._indent += 1
-        self._emit(f"{inside} = {loop}.mask")
-        self._emit(f"if not {inside}.count: break")
+        self.emit(f"{loop} = WhileLoop(b, {self.mask}, {self.site(node)})")
+        self.emit("while True:")
+        self.indent += 1
+        self.emit(f"{inside} = {loop}.mask")
+        self.emit(f"if not {inside}.count: break")
         outer, self.mask = self.mask, inside
-        self._emit(f"{inside} = {loop}.test({self.write(node.test)})")
+        self.check_defined(node)
+        stored = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+        changed = sorted({n.id for n in stored if isinstance(n.ctx, ast.Store)})
+        state = "".join(f"v_{name}, " for name in changed)
+        self.emit(f"{inside} = {loop}.test({self.write(node.test)}, ({state}))")
         self.mask = outer
-        self._emit(f"if not {inside}.count: break")
-        self._indent -= 1
+        self.emit(f"if not {inside}.count: break")
+        self.indent -= 1
         self._loop_body(node, loop, inside, is_shrinking=True)
 
     def _loop_body(
@@ -236,50 +189,79 @@ class StatementWriter(CallWriter):
     ) -> None:
         """Write the body, hand the lanes back, then `else` and what `return` took."""
         self._loops.append(loop)
+        is_tail, self._is_tail = self._is_tail, False
         self._nested(node.body, inside)
         self._loops.pop()
         if is_shrinking:
-            self._indent += 1
-            self._emit(f"{loop}.next({inside})")
-            self._indent -= 1
+            self.indent += 1
+            self.emit(f"{loop}.next({inside})")
+            self.indent -= 1
         if node.orelse:
             rest = self.fresh("m")
-            self._emit(f"{rest} = {loop}.finished")
+            self.emit(f"{rest} = {loop}.finished")
             broke = self.fresh(
                 "m"
             )  # the suite's own mask holds all until `else` is over
-            self._emit(f"{broke} = {self.mask}.minus({rest})")
-            self._emit(f"if {rest}.count:")
+            self.emit(f"{broke} = {self.mask}.minus({rest})")
+            self.emit(f"if {rest}.count:")
             self._nested(node.orelse, rest)
             if _shrinks(node.orelse):
-                self._emit(f"{self.mask} = {broke}.plus({rest})")
+                self.emit(f"{self.mask} = {broke}.plus({rest})")
+        self._is_tail = is_tail
         if _leaves(node):
-            self._emit(f"{self.mask} = f.staying({self.mask})")
+            self.emit(f"{self.mask} = f.staying({self.mask})")
 
     def _break(self, _node: ast.Break) -> None:
-        self._emit(f"{self.mask} = {self.mask}.none()")
+        self.emit(f"{self.mask} = {self.mask}.none()")
 
     def _continue(self, _node: ast.Continue) -> None:
-        self._emit(f"{self._loops[-1]}.skip({self.mask})")
-        self._emit(f"{self.mask} = {self.mask}.none()")
+        self.emit(f"{self._loops[-1]}.skip({self.mask})")
+        self.emit(f"{self.mask} = {self.mask}.none()")
 
     def _return(self, node: ast.Return) -> None:
-        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
-        if node.value is not None and not is_none and self._is_kernel:
-            self.refuse(node, "a kernel that returns a value", "write it to an array")
         value = "None" if node.value is None else self.write(node.value)
-        self._emit(f"f.leave({self.mask}, {value})")
-        self._emit(f"{self.mask} = {self.mask}.none()")
+        common = getattr(node, "unified", None)
+        value = value if common is None else self.converted(value, common)
+        self.emit(f"f.leave({self.mask}, {value})")
+        self.emit(f"{self.mask} = {self.mask}.none()")
+
+    def _assert(self, node: ast.Assert) -> None:
+        if self._is_debug:
+            message = node.msg.value if isinstance(node.msg, ast.Constant) else ""
+            test, site = self.write(node.test), self.site(node)
+            self.emit(f"kernel_assert(b, {self.mask}, {site}, {test}, {message!r})")
+
+    def _raise(self, node: ast.Raise) -> None:
+        if self._is_debug:
+            made = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            kind = None if made is None else self.names.static(made)
+            if not (isinstance(kind, type) and issubclass(kind, Exception)):
+                self.refuse(node, "raising this in a kernel", "raise ValueError(...)")
+            told = ast.unparse(node.exc)  # type: ignore[arg-type]
+            given = f"{self.site(node)}, {self.keep(kind)}, {told!r}"
+            self.emit(f"kernel_raise(b, {self.mask}, {given})")
+        self.emit(f"f.leave({self.mask})")
+        self.emit(f"{self.mask} = {self.mask}.none()")
+
+
+def _syncs_grid(body: Suite) -> bool:
+    """Tell whether a grid barrier stands in a suite."""
+    calls = (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call))
+    return any(
+        getattr(call, "is_grid_sync", False)
+        or getattr(getattr(call, "program", None), "is_cooperative", False)
+        for call in calls
+    )
 
 
 def _leaves(node: ast.stmt) -> bool:
     """Tell whether lanes can leave the suite that the statement stands in."""
-    if isinstance(node, (ast.Break, ast.Continue, ast.Return)):
+    if isinstance(node, (ast.Break, ast.Continue, ast.Return, ast.Raise)):
         return True
     if isinstance(node, ast.If):
         return any(map(_leaves, (*node.body, *node.orelse)))
     if isinstance(node, (ast.For, ast.While)):  # break and continue end at the loop
-        returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
+        returns = any(isinstance(p, (ast.Return, ast.Raise)) for p in ast.walk(node))
         return returns or any(map(_leaves, node.orelse))
     return False
 

@@ -1,62 +1,71 @@
-"""Barriers: `syncthreads` opens when every live thread of the block has come.
+"""Barriers as a lane program sees them: it yields an `Arrival` and gets the result.
 
-Threads that have returned are not waited for, as hardware does; threads that are
-elsewhere in the kernel are missed, and the launch stops.
-
-Source: CUDA C++ Programming Guide, "Synchronization Functions".
+`release.py` judges arrivals, `schedule.py` decides who runs until it arrives.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from tinytorch_gpu.errors import BarrierDivergenceError
-from tinytorch_gpu.executor.faults import block_name, coordinates, thread_range
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.executor.mask import Mask
     from tinytorch_gpu.trace import Site
 
-__all__ = ["barrier"]
+__all__ = ["Arrival", "arrive"]
+
+CALLS = {
+    "block": "syncthreads()",
+    "count": "syncthreads_count()",
+    "and": "syncthreads_and()",
+    "or": "syncthreads_or()",
+    "grid": "grid.sync()",
+}
 
 
-def barrier(batch: Batch, mask: Mask, site: Site) -> None:
-    """Check that each block has come whole, or not at all.
+@dataclass(frozen=True, eq=False, slots=True)
+class Arrival:
+    """Lanes that have come to a barrier and wait.
 
-    Raises:
-        BarrierDivergenceError: live threads of a block did not come.
+    Args:
+        mask: the lanes that came.
+        site: where the barrier stands.
+        path: the calls of device functions that led there.
+        kind: `block`, `count`, `and`, `or`, or `grid`.
+        predicate: each lane's argument of the kinds that have a result.
+    """
+
+    mask: Mask
+    site: Site
+    path: tuple[Any, ...]
+    kind: str
+    predicate: Any = None
+
+    def is_at(self, other: Arrival) -> bool:
+        """Tell whether both are the same barrier."""
+        return self.site is other.site and self.path == other.path
+
+    @property
+    def call(self) -> str:
+        """The barrier as the learner writes it."""
+        return CALLS[self.kind]
+
+
+def arrive(
+    batch: Batch, mask: Mask, site: Site, kind: str, predicate: Any = None
+) -> Arrival:
+    """Let lanes come to a barrier; `yield` what is returned and get its result.
+
+    Args:
+        batch: the lanes.
+        mask: those that came.
+        site: where the barrier stands.
+        kind: `block` (no result), `count`, `and`, `or` (int32 for each block: how many
+            predicates are true, 1 if all are, 1 if any is), or `grid` (no result).
+        predicate: lane value of any number type; non-zero is true.
     """
     if batch.recorder is not None:
         batch.recorder.barrier(site, mask)
-    if mask.count == batch.live.count:
-        return
-    came, live = mask.full(), batch.live.full()
-    missing = live & ~came & came.any(axis=1, keepdims=True)
-    if missing.any():
-        raise _divergence(batch, came, live, missing, site)
-
-
-def _divergence(
-    batch: Batch, came: Any, live: Any, missing: Any, site: Site
-) -> BarrierDivergenceError:
-    row = int(np.argmax(missing.any(axis=1)))
-    arrived, expected = int(came[row].sum()), int(live[row].sum())
-    absent = np.flatnonzero(missing[row])
-    line = site.line
-    return BarrierDivergenceError(
-        f"syncthreads() reached by {arrived} of the block's {expected} live threads",
-        where=f"{line}\n{block_name(batch, row)}; not there: "
-        f"{thread_range(batch, absent)}",
-        why="a barrier opens when every live thread of the block has come; "
-        "hardware may hang here",
-        fix="move cuda.syncthreads() out of the `if` or loop that some threads skip",
-        kernel=line.kernel,
-        line=line.line,
-        block=coordinates(batch.first + row, batch.grid),
-        arrived=arrived,
-        expected=expected,
-        threads=tuple(coordinates(int(t), batch.block) for t in absent),
-    )
+    batch.changes += 1  # who runs before these lanes go on may change memory
+    return Arrival(mask, site, batch.call_path, kind, predicate)

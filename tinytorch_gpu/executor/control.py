@@ -16,6 +16,7 @@ from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelTypeError, StepBudgetError
 from tinytorch_gpu.executor.arithmetic import truth
 from tinytorch_gpu.executor.lanes import require_defined
+from tinytorch_gpu.executor.spin import SpinCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,17 +77,27 @@ class WhileLoop(_Loop):
         super().__init__(batch, mask, site)
         self._budget = settings.current().loop_budget
         self._steps = 0
+        self._spin = SpinCheck(batch, site)
 
-    def test(self, condition: Any) -> Mask:
+    def test(self, condition: Any, variables: tuple[Any, ...] | None = None) -> Mask:
         """Return the lanes that run the body once more.
 
+        Args:
+            condition: the loop's condition, a lane value.
+            variables: values of the variables that the loop assigns; None: unknown,
+                and the loop is not looked at for a deadlock.
+
         Raises:
+            DeadlockError: an iteration changed nothing, so that none ever will.
             StepBudgetError: the loop ran longer than the budget.
         """
         staying = self._test(truth(condition))
         self._steps += 1
-        if staying.count and self._steps > self._budget:
-            raise self._budget_spent(self._budget)
+        if staying.count:
+            if self._steps > self._budget:
+                raise self._budget_spent(self._budget)
+            if variables is not None:
+                self._spin.look(self._steps, staying, variables)
         return staying
 
 

@@ -8,19 +8,22 @@ memory as it was before.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu import settings
-from tinytorch_gpu.errors import SimGPUError
+from tinytorch_gpu.errors import DeadlockError, SimGPUError
 from tinytorch_gpu.executor.journal import Journal
 from tinytorch_gpu.executor.lanes import Batch, Dim3
 from tinytorch_gpu.executor.mask import WARP
+from tinytorch_gpu.executor.schedule import Order, run_teams, warps_of
+from tinytorch_gpu.executor.spin import warn_of_waiting
+from tinytorch_gpu.executor.strand import Strand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tinytorch_gpu.trace import CountingRecorder, KernelSource, SourceLine
 
@@ -43,6 +46,7 @@ class LaneProgram:
         text: the programs' source, to read.
         lines: (file name of a program, its line) → line of the kernel or device
             function.
+        is_cooperative: it has a grid barrier, so that all blocks must be resident.
     """
 
     source: KernelSource
@@ -55,6 +59,7 @@ class LaneProgram:
     shared: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     text: str
     lines: dict[tuple[str, int], SourceLine] = field(repr=False)
+    is_cooperative: bool = False
 
 
 def run(
@@ -63,8 +68,13 @@ def run(
     block: Dim3,
     arguments: tuple[Any, ...],
     recorder: CountingRecorder | None,
+    dynamic_shared_bytes: int = 0,
 ) -> None:
-    """Run every block of a launch.
+    """Run every block of a launch, in the order that `Settings.schedule` names.
+
+    Lanes that wait in lockstep for each other may get on when warps run one after
+    another (a lock that one thread of each block takes, say), so that is tried, with a
+    `KernelWarning`, before a deadlock is told.
 
     Args:
         program: what to run.
@@ -72,41 +82,91 @@ def run(
         block: threads in x, y, z.
         arguments: `GlobalArray`s and NumPy scalars, one for each parameter.
         recorder: counts what happens; None computes values only.
+        dynamic_shared_bytes: dynamic shared memory of each block.
 
     Raises:
-        SimGPUError: the kernel faults; all arrays are as they were before.
+        SimGPUError: the kernel faults; all arrays are as they were before, also after
+            Ctrl-C.
     """
-    journal = Journal()
-    blocks = math.prod(grid)
-    padded = -(-math.prod(block) // WARP) * WARP
-    at_once = max(1, settings.current().batch_lanes // padded)
+    launch = _Launch(program, grid, block, arguments, recorder, dynamic_shared_bytes)
+    switches = settings.current()
     try:
-        with np.errstate(all="ignore"):
+        launch.run(Order(switches))
+    except DeadlockError as deadlock:
+        if switches.schedule != "lockstep" or not _gets_on(launch, deadlock):
+            raise
+
+
+def _gets_on(launch: _Launch, deadlock: DeadlockError) -> bool:
+    """Run the launch anew, warp by warp; tell whether it came to its end."""
+    for schedule in ("warps", "reversed"):
+        if launch.recorder is not None:
+            launch.recorder.reset()
+        try:
+            launch.run(Order(replace(settings.current(), schedule=schedule)), deadlock)
+        except DeadlockError:
+            continue
+        return True
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class _Launch:
+    """One launch, which can be run in several orders: a run that fails changes nothing.
+
+    Args: as those of `run`.
+    """
+
+    program: LaneProgram
+    grid: Dim3
+    block: Dim3
+    arguments: tuple[Any, ...]
+    recorder: CountingRecorder | None
+    dynamic_shared_bytes: int
+
+    def run(self, order: Order, deadlock: DeadlockError | None = None) -> None:
+        """Run all blocks; `deadlock` is what another order came to, to be warned of."""
+        journal = Journal()
+        try:
+            with np.errstate(all="ignore"):
+                run_teams(self._teams(order, journal), order)
+            if deadlock is not None:
+                warn_of_waiting(deadlock)
+        except BaseException as error:
+            journal.roll_back()
+            if isinstance(error, SimGPUError) and not error.where:
+                error.where = _where(self.program, error)
+            raise
+
+    def _teams(self, order: Order, journal: Journal) -> Iterator[list[Strand]]:
+        """Yield one strand for a batch of blocks, or, of a block, one for each warp."""
+        blocks = math.prod(self.grid)
+        if order.is_lockstep:
+            padded = -(-math.prod(self.block) // WARP) * WARP
+            at_once = max(1, settings.current().batch_lanes // padded)
             for first in range(0, blocks, at_once):
                 count = min(at_once, blocks - first)
-                batch = Batch(
-                    grid,
-                    block,
-                    first=first,
-                    count=count,
-                    recorder=recorder,
-                    journal=journal,
-                )
-                _run_batch(program, batch, arguments)
-    except BaseException as error:
-        journal.roll_back()
-        if isinstance(error, SimGPUError) and not error.where:
-            error.where = _where(program, error)
-        raise
+                yield [self._strand(self._batch(first, count, journal))]
+        else:
+            for first in order.of(range(blocks)):
+                batch = self._batch(int(first), 1, journal)
+                yield [self._strand(warp) for warp in warps_of(batch)]
 
+    def _batch(self, first: int, count: int, journal: Journal) -> Batch:
+        return Batch(
+            self.grid,
+            self.block,
+            first=first,
+            count=count,
+            recorder=self.recorder,
+            journal=journal,
+            dynamic_shared_bytes=self.dynamic_shared_bytes,
+        )
 
-def _run_batch(program: LaneProgram, batch: Batch, arguments: tuple[Any, ...]) -> None:
-    """Run one batch to its end; at a barrier all its lanes stop together."""
-    chosen = program.plain if batch.recorder is None else program.counted
-    started = chosen(batch, batch.entry, *arguments)
-    if program.is_resumable:
-        for _barrier in started:
-            pass
+    def _strand(self, batch: Batch) -> Strand:
+        program = self.program
+        start = program.plain if self.recorder is None else program.counted
+        return Strand(batch, start, self.arguments, is_resumable=program.is_resumable)
 
 
 def _where(program: LaneProgram, error: BaseException) -> str:

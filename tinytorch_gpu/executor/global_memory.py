@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.executor.indexing import KernelArray
+from tinytorch_gpu.executor.kernel_array import KernelArray
 from tinytorch_gpu.memory import elements_of
 
 if TYPE_CHECKING:
@@ -35,11 +35,6 @@ class GlobalArray(KernelArray):
         super().__init__(*layout)
         self.buffer = buffer
         self.address = buffer.address
-
-    def row(self, offset: Any, axes: int) -> GlobalArray:
-        """Return the view that is left after the first `axes` axes are indexed."""
-        layout = (self.storage, offset, self.lengths[axes:], self.steps[axes:])
-        return GlobalArray(self.buffer, *layout)
 
     def fetch(self, flat: Any) -> Any:
         """Return the elements at flat indices."""

@@ -1,8 +1,7 @@
-"""Arrays as a kernel sees them: indices of many lanes to elements, bounds checked.
+"""Indices of many lanes to elements, bounds checked; slices to views.
 
-`KernelArray` is the base of global and shared arrays: flat storage, an offset, shape
-and strides in elements. An index is checked axis by axis, for active lanes only; a
-negative one counts from the end once, as compiled numba does.
+An index is checked axis by axis, for active lanes only; a negative one counts from the
+end once, as compiled numba does. Slices and missing axes give views.
 """
 
 from __future__ import annotations
@@ -10,105 +9,49 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import cast
-from tinytorch_gpu.executor.faults import out_of_bounds
+from tinytorch_gpu.executor.bounds import in_bounds, read_only, wrong_index
+from tinytorch_gpu.executor.kernel_array import KernelArray
 from tinytorch_gpu.executor.lanes import require_defined
+from tinytorch_gpu.executor.slices import cut, spread
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.executor.mask import Mask
     from tinytorch_gpu.trace import Site
 
-__all__ = ["KernelArray", "get_attribute", "load", "store", "unpack"]
+__all__ = ["KernelArray", "flat_index", "get_attribute", "load", "store", "unpack"]
 
-ATTRIBUTES = frozenset({"shape", "size", "ndim", "strides", "dtype", "itemsize"})
-
-
-class KernelArray:
-    """An array inside a kernel.
-
-    Args:
-        storage: all elements of the memory the array lies in, (n,).
-        offset: element index of the array's element 0; a scalar, or one for each lane.
-        shape: length of each axis.
-        steps: elements from one index to the next along each axis.
-    """
-
-    space = "global"
-    address = 0
-
-    def __init__(
-        self,
-        storage: npt.NDArray[Any],
-        offset: Any,
-        shape: tuple[int, ...],
-        steps: tuple[int, ...],
-    ) -> None:
-        self.storage = storage
-        self.offset = offset
-        self.lengths = shape
-        self.steps = steps
-
-    @property
-    def element_dtype(self) -> np.dtype[Any]:
-        """Element type; not `dtype`: no operator takes an array for a number."""
-        return self.storage.dtype
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self.storage.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements that indices can reach."""
-        return int(np.prod(self.lengths, dtype=np.int64)) * self.itemsize
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """Length of each axis as a kernel reads it, int64."""
-        return tuple(map(np.int64, self.lengths))
-
-    @property
-    def size(self) -> Any:
-        """Number of elements, int64."""
-        return np.int64(np.prod(self.lengths, dtype=np.int64))
-
-    @property
-    def ndim(self) -> Any:
-        """Number of axes, int64."""
-        return np.int64(len(self.lengths))
-
-    @property
-    def strides(self) -> tuple[Any, ...]:
-        """Bytes between neighbours along each axis, int64."""
-        return tuple(np.int64(step * self.itemsize) for step in self.steps)
-
-    def row(self, offset: Any, axes: int) -> KernelArray:
-        """Return the view that is left after the first `axes` axes are indexed."""
-        raise NotImplementedError
-
-    def fetch(self, flat: Any) -> Any:
-        """Return the elements at flat indices; inactive lanes' indices are clipped."""
-        raise NotImplementedError
-
-    def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
-        """Write the active lanes' values; of lanes that collide the highest wins."""
-        raise NotImplementedError
+ATTRIBUTES: dict[str, Callable[[KernelArray], Any]] = {
+    "T": lambda a: a.view(a.offset, a.lengths[::-1], a.steps[::-1]),
+    "dtype": lambda a: a.element_dtype,
+    "itemsize": lambda a: np.int64(a.itemsize),
+    "nbytes": lambda a: a.size * np.int64(a.itemsize),
+    "ndim": lambda a: a.ndim,
+    "shape": lambda a: a.shape,
+    "size": lambda a: a.size,
+    "strides": lambda a: a.strides,
+}
+MAKES_VIEW = frozenset({slice, type(...), type(None)})
 
 
 def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
-    """Return `array[index]` for the active lanes.
+    """Return `array[index]` for the active lanes: elements, or a view.
 
     Args:
         batch: the lanes.
         mask: the active ones.
         array: a KernelArray, or a tuple (`x.shape[0]`).
-        index: one index or a tuple of them.
+        index: one part for each axis, a tuple if several: a lane value, a slice of
+            lane values, `...` or None (a new axis). Missing parts are full slices.
         site: where it stands.
+
+    Returns:
+        The elements; a KernelArray over the same storage if axes are left.
 
     Raises:
         OutOfBoundsError: an active lane's index is outside.
@@ -116,9 +59,13 @@ def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
     """
     if isinstance(array, tuple):
         return array[_constant(index, len(array), site)]
-    flat, axes = _flat_index(batch, mask, array, index, site, "load from")
+    parts = _parts(array, index, site)
+    if not MAKES_VIEW.isdisjoint(map(type, parts)):
+        return _view(batch, mask, array, parts, site)
+    flat = flat_index(batch, mask, array, parts, site, "load from")
+    axes = len(parts)
     if axes < len(array.lengths):
-        return array.row(flat, axes)
+        return array.view(flat, array.lengths[axes:], array.steps[axes:])
     if batch.recorder is not None:
         batch.recorder.access(site, mask, "load", array, flat)
     return array.fetch(flat)
@@ -129,16 +76,99 @@ def store(
 ) -> None:
     """Write `array[index] = value` for the active lanes.
 
+    Args:
+        batch: the lanes.
+        mask: the active ones.
+        array: a KernelArray.
+        index: as for `load`; where axes are left, all elements of the view are written.
+        value: a lane value; or an array, broadcast to the view.
+        site: where it stands.
+
     Raises:
         OutOfBoundsError: an active lane's index is outside.
-        KernelTypeError: the target is no array, or the index does not fit it.
+        KernelTypeError: the target is no array or read-only, or something does not
+            fit it.
     """
-    flat, axes = _flat_index(batch, mask, array, index, site, "store to")
-    if axes < len(array.lengths):
-        raise _wrong_index(array, f"{axes} of {len(array.lengths)} indices", site)
+    parts = _parts(array, index, site)
+    if array.is_read_only:
+        raise read_only(array, site)
+    if len(parts) < len(array.lengths) or not MAKES_VIEW.isdisjoint(map(type, parts)):
+        _fill(batch, mask, _view(batch, mask, array, parts, site), value, site)
+        return
+    flat = flat_index(batch, mask, array, parts, site, "store to")
     if batch.recorder is not None:
         batch.recorder.access(site, mask, "store", array, flat)
+    batch.changes += 1
     array.put(batch, mask, flat, cast(value, array.element_dtype))
+
+
+def _view(
+    batch: Batch, mask: Mask, array: KernelArray, parts: Any, site: Site
+) -> KernelArray:
+    """Return the view that slices, `...`, new axes and missing axes leave."""
+    offset, axis = array.offset, 0
+    lengths: tuple[Any, ...] = ()
+    steps: tuple[int, ...] = ()
+    for part in spread(parts, len(array.lengths)):
+        if part is None:
+            lengths, steps = (*lengths, 1), (*steps, 0)
+            continue
+        step = array.steps[axis]
+        if isinstance(part, slice):
+            first, count, stride = cut(part, array.lengths[axis], site)
+            lengths, steps = (*lengths, count), (*steps, stride * step)
+        else:
+            first = in_bounds(batch, mask, array, axis, part, site, "load from")
+        offset = offset + first * np.int64(step)
+        axis += 1
+    lengths, steps = lengths + array.lengths[axis:], steps + array.steps[axis:]
+    return array.view(offset, lengths, steps)
+
+
+def _fill(batch: Batch, mask: Mask, view: Any, value: Any, site: Site) -> None:
+    """Let each active lane write all elements of its view, one after another.
+
+    An array is read to its end first, so that overlapping views copy as in NumPy.
+    """
+    is_array = isinstance(value, KernelArray)
+    source = _stretched(value, view, site) if is_array else value
+    longest = tuple(int(np.max(length)) for length in view.lengths)
+    writes = []
+    for place in np.ndindex(*longest):
+        lanes, index = mask, tuple(map(np.int64, place))
+        for position, length in zip(place, view.lengths, strict=True):
+            lanes, _ = lanes.split(np.less(position, length))
+        if lanes.count:
+            element = load(batch, lanes, source, index, site) if is_array else value
+            writes.append((lanes, index, element))
+    for lanes, index, element in writes:
+        store(batch, lanes, view, index, element, site)
+
+
+def _stretched(value: KernelArray, view: KernelArray, site: Site) -> KernelArray:
+    """Broadcast an array to a view's axes, as NumPy does."""
+    missing = len(view.lengths) - len(value.lengths)
+    lengths = (1,) * missing + value.lengths
+    steps = (0,) * missing + value.steps
+    pairs = list(zip(lengths, view.lengths, strict=missing >= 0))
+    if missing < 0 or any(_differ(own, wanted) for own, wanted in pairs):
+        raise KernelTypeError(
+            f"an array of shape {value.lengths} stored to {view.lengths} elements of "
+            f"`{site.expression}`",
+            where=str(site.line),
+            why="each axis must have the target's length, or 1",
+            fix="store a slice of the same shape",
+        )
+    is_one = [isinstance(own, int) and own == 1 for own in lengths]
+    steps = tuple(0 if one else s for one, s in zip(is_one, steps, strict=True))
+    wide = (w if one else own for one, (own, w) in zip(is_one, pairs, strict=True))
+    return value.view(value.offset, tuple(wide), steps)
+
+
+def _differ(own: Any, wanted: Any) -> bool:
+    """Tell whether two lengths do not fit; those that differ by lane come later."""
+    are_known = isinstance(own, int) and isinstance(wanted, int)
+    return are_known and own not in (1, wanted)
 
 
 def get_attribute(value: Any, name: str, site: Site) -> Any:
@@ -148,8 +178,7 @@ def get_attribute(value: Any, name: str, site: Site) -> Any:
         KernelTypeError: the value has no such attribute inside a kernel.
     """
     if isinstance(value, KernelArray) and name in ATTRIBUTES:
-        found = value.element_dtype if name == "dtype" else getattr(value, name)
-        return np.int64(found) if isinstance(found, int) else found
+        return ATTRIBUTES[name](value)
     raise KernelTypeError(
         f"{site.expression} is not known inside a kernel",
         where=str(site.line),
@@ -158,57 +187,72 @@ def get_attribute(value: Any, name: str, site: Site) -> Any:
     )
 
 
-def _flat_index(
-    batch: Batch, mask: Mask, array: Any, index: Any, site: Site, action: str
-) -> tuple[Any, int]:
-    """Return element indices into the storage, and how many axes were indexed."""
+def _parts(array: Any, index: Any, site: Site) -> tuple[Any, ...]:
+    """Return what stands between the brackets, one part each."""
     if not isinstance(array, KernelArray):
         require_defined(array)
-        raise _wrong_index(array, f"a {type(array).__name__}", site)
+        raise wrong_index(array, f"a {type(array).__name__}", site)
     parts = index if isinstance(index, tuple) else (index,)
     if len(parts) > len(array.lengths):
-        raise _wrong_index(array, f"{len(parts)} indices", site)
+        given = sum(part is not None and part is not ... for part in parts)
+        if given > len(array.lengths):
+            raise wrong_index(array, f"{given} indices", site)
+    return parts
+
+
+def flat_index(
+    batch: Batch, mask: Mask, array: Any, parts: Any, site: Site, action: str
+) -> Any:
+    """Return element indices into the storage.
+
+    Args:
+        batch: the lanes.
+        mask: the active ones.
+        array: a KernelArray.
+        parts: a lane value for each axis, or for the first ones.
+        site: where it stands.
+        action: "load from" or "store to", for the error.
+
+    Returns:
+        int64, a scalar or broadcastable to (blocks, threads).
+
+    Raises:
+        OutOfBoundsError: an active lane's index is outside.
+        KernelTypeError: an index is no integer.
+    """
     flat = array.offset
+    is_zero = np.ndim(flat) == 0 and not flat  # then adding it is left out
     for axis, part in enumerate(parts):
-        inside = _in_bounds(batch, mask, array, axis, part, site, action)
-        step = array.steps[axis]
-        if step:
-            flat = flat + (inside if step == 1 else inside * np.int64(step))
-    return flat, len(parts)
+        far = _far(batch, mask, array, axis, part, site, action)
+        flat, is_zero = (far if is_zero else flat + far), False
+    return flat
 
 
-def _in_bounds(
+def _far(
     batch: Batch,
     mask: Mask,
     array: KernelArray,
     axis: int,
-    index: Any,
+    part: Any,
     site: Site,
     action: str,
 ) -> Any:
-    """Return the index as int64, negative ones wrapped once; fault when outside."""
-    length = array.lengths[axis]
-    require_defined(index)
-    if not isinstance(index, (np.ndarray, np.generic)) or index.dtype.kind not in "iub":
-        raise _wrong_index(array, f"an index of type {np.result_type(index)}", site)
-    if index.ndim == 0:
-        position = int(index)
-        if 0 <= position < length:
-            return np.int64(position)
-        index = index.reshape(1, 1)
-    wide = index.astype(np.int64, copy=False)
-    if not wide.size or int(wide.view(np.uint64).max()) < length:
-        return wide
-    wrapped = (
-        np.where(wide < 0, wide + length, wide) if index.dtype.kind == "i" else wide
-    )
-    outside = wrapped.view(np.uint64) >= length
-    if mask.lanes is not None:
-        outside = outside & mask.lanes
-    if outside.any():
-        faulty = outside & mask.full()
-        raise out_of_bounds(batch, array, axis, wide, faulty, site, action)
-    return wrapped
+    """Return how many elements an index leads away from index 0 of its axis.
+
+    Lane values are never changed in place: the same array at the same place and under
+    the same mask, as a row's index in a loop, needs no second look.
+    """
+    length, step = array.lengths[axis], array.steps[axis]
+    if not isinstance(part, np.ndarray) or not isinstance(length, int):
+        inside = in_bounds(batch, mask, array, axis, part, site, action)
+        return inside * np.int64(step)
+    known = batch.places.get((site, axis))
+    if known and known[0] is part and known[1] is mask and known[2:4] == (length, step):
+        return known[4]
+    inside = in_bounds(batch, mask, array, axis, part, site, action)
+    far = inside if step == 1 else inside * np.int64(step)
+    batch.places[site, axis] = (part, mask, length, step, far)
+    return far
 
 
 def unpack(value: Any, count: int, site: Site) -> tuple[Any, ...]:
@@ -246,14 +290,4 @@ def _constant(index: Any, length: int, site: Site) -> int:
         where=str(site.line),
         why="a tuple lives in registers, which have no addresses",
         fix="use an array, or an `if` for each case",
-    )
-
-
-def _wrong_index(array: Any, given: str, site: Site) -> KernelTypeError:
-    shape = array.lengths if isinstance(array, KernelArray) else None
-    return KernelTypeError(
-        f"`{site.expression}` cannot be indexed with {given}",
-        where=str(site.line),
-        why=f"`{site.expression}` has shape {shape}" if shape else "it is no array",
-        fix="give one integer for each axis",
     )

@@ -11,13 +11,15 @@ Threads are padded to whole warps; the padding is never active.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.errors import KernelTypeError, UninitializedReadError
 from tinytorch_gpu.executor.arithmetic import select, truth, unify
-from tinytorch_gpu.executor.mask import WARP, Mask
+from tinytorch_gpu.executor.geometry import Dim3, block_geometry, block_indices
+from tinytorch_gpu.executor.mask import Mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from tinytorch_gpu.trace import CountingRecorder, Site
 
 __all__ = ["UNDEFINED", "Batch", "Dim3", "Frame", "require_defined"]
-
-Dim3 = tuple[int, int, int]
 
 
 class _Undefined:
@@ -56,6 +56,12 @@ def require_defined(value: Any) -> None:
         _ = value.value  # raises
 
 
+class SharedArrays(dict[Any, Any]):
+    """The shared arrays of a batch by call site, and the bytes that a block uses."""
+
+    nbytes = 0
+
+
 class Batch:
     """Some blocks of a launch, all lanes at once.
 
@@ -66,6 +72,10 @@ class Batch:
         count: blocks in the batch.
         recorder: counts what happens, or None.
         journal: keeps what a fault has to put back.
+        dynamic_shared_bytes: dynamic shared memory of each block, set by the launch.
+
+    `live` holds the lanes that have not returned. `changes` counts what may have
+    changed memory; a loop that waits for something looks at it.
 
     Example:
         >>> batch = Batch((2, 1, 1), (48, 1, 1), first=0, count=2)
@@ -82,23 +92,42 @@ class Batch:
         count: int,
         recorder: CountingRecorder | None = None,
         journal: Journal | None = None,
+        dynamic_shared_bytes: int = 0,
     ) -> None:
         self.grid = grid
         self.block = block
-        self.threads = block[0] * block[1] * block[2]
-        padded = -(-self.threads // WARP) * WARP
+        self.threads, padded, entry, self._thread = block_geometry(block)
         self.shape = (count, padded)
         self.first = first
         self.recorder = recorder
         self.journal = journal
-        in_block = np.arange(padded)[None] < self.threads
-        self.entry = Mask(None if padded == self.threads else in_block, self.shape)
-        self.live = self.entry
-        self._thread = _unravel(np.minimum(np.arange(padded), self.threads - 1), block)
-        blocks = np.arange(first, first + count)
-        self._block = tuple(index.T for index in _unravel(blocks, grid))
-        self.shared: dict[Any, Any] = {}
-        self.shared_bytes = 0
+        self.dynamic_shared_bytes = dynamic_shared_bytes
+        self.entry = self.live = Mask(entry, self.shape)
+        self.shared = SharedArrays()
+        self.local: dict[Any, Any] = {}
+        self.constants: dict[Any, Any] = {}
+        self.places: dict[Any, Any] = {}
+        self.call_path: tuple[Any, ...] = ()
+        self.changes = 0
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that the arrays made so far take of each block."""
+        return self.shared.nbytes
+
+    @shared_bytes.setter
+    def shared_bytes(self, nbytes: int) -> None:
+        self.shared.nbytes = nbytes
+
+    def part(self, lanes: Any) -> Batch:
+        """Return a batch of some of the lanes only, in the same shared memory.
+
+        Args:
+            lanes: bool (1, threads), the lanes that run.
+        """
+        other = copy(self)
+        other.entry = other.live = self.entry.split(lanes)[0]
+        return other
 
     def thread_index(self, axis: int) -> Any:
         """Return threadIdx along an axis: int32 (1, threads), or a scalar 0."""
@@ -106,8 +135,10 @@ class Batch:
 
     def block_index(self, axis: int) -> Any:
         """Return blockIdx along an axis: int32 (blocks, 1), or a scalar."""
-        index = self._block[axis]
-        return index[0, 0] if self.grid[axis] == 1 or len(index) == 1 else index
+        if self.grid[axis] == 1:
+            return np.int32(0)
+        index = block_indices(self.grid, self.first, self.shape[0])[axis]
+        return index[0, 0] if len(index) == 1 else index
 
     def block_dim(self, axis: int) -> Any:
         """Return blockDim along an axis, int32."""
@@ -131,19 +162,27 @@ class Batch:
             scope: the lanes that can ever read the variable; all of them assigning
                 needs no merge.
             new: the value assigned.
-            old: the value so far.
+            old: the value so far, of the same type.
         """
         if mask.count == scope.count or old is UNDEFINED or new is old:
             return new
         if isinstance(new, tuple):
             pairs = zip(new, old, strict=True)
             return tuple(self.merge(mask, scope, n, o) for n, o in pairs)
-        if not isinstance(new, (np.ndarray, np.generic)) or old is None:
-            raise _mixed_variable()
-        # Simplified: a type is unified over the paths that lanes took, not over all
-        # paths as numba does before the run; a float32 result can differ in a digit.
+        lanes = mask.full() if mask.lanes is None else mask.lanes
+        if not isinstance(new, (np.ndarray, np.generic)):
+            return _merged_views(lanes, new, old)
         fresh, kept = unify(new, old)
-        return np.where(mask.full() if mask.lanes is None else mask.lanes, fresh, kept)
+        return np.where(lanes, fresh, kept)
+
+    def entered(self, site: Site) -> None:
+        """Enter a device function: each call has shared and local arrays of its own."""
+        self.call_path = (*self.call_path, site)
+
+    def left(self, _entered: None, value: Any) -> Any:
+        """Leave the device function that was entered last, with its value."""
+        self.call_path = self.call_path[:-1]
+        return value
 
     def branch(self, mask: Mask, condition: Any, site: Site) -> tuple[Mask, Mask]:
         """Return the lanes that take the branch, and those that do not."""
@@ -187,12 +226,18 @@ class Batch:
         return select(condition, yes(taken), no(rest))
 
 
-def _mixed_variable() -> KernelTypeError:
-    return KernelTypeError(
-        "a variable that holds different arrays in different lanes",
-        why="only some lanes assign it here, and an array is one for all lanes",
-        fix="swap arrays outside the `if`, or index with an offset",
-    )
+def _merged_views(lanes: Any, new: Any, old: Any) -> Any:
+    """Return a view that differs by lane, as `row = x[i]` makes in a loop."""
+    if not hasattr(new, "joined"):
+        return new  # None, or a group of threads: the same for all lanes
+    joined = new.joined(lanes, old)
+    if joined is None:
+        raise KernelTypeError(
+            "a variable that holds different arrays in different lanes",
+            why="only some lanes assign it here, and an array is one for all lanes",
+            fix="swap arrays outside the `if`, or index with an offset",
+        )
+    return joined
 
 
 class Frame:
@@ -216,11 +261,3 @@ class Frame:
     def staying(self, mask: Mask) -> Mask:
         """Return the lanes of `mask` that have not returned."""
         return mask.minus(self._returned)
-
-
-def _unravel(linear: Any, lengths: Dim3) -> tuple[Any, Any, Any]:
-    """Split linear indices into x, y, z (x fastest): int32 (1, n) each."""
-    flat = np.asarray(linear, np.int64)[None]
-    x, y = lengths[0], lengths[1]
-    parts = (flat % x, flat // x % y, flat // (x * y))
-    return tuple(part.astype(np.int32) for part in parts)  # type: ignore[return-value]

@@ -1,19 +1,23 @@
 """Shared memory: one array for each block and call site, fresh and poisoned.
 
+An array of size 0 is the launch's dynamic shared memory: all such arrays of a block lie
+over the same bytes, each as its own dtype.
+
 Limits: contents of a fresh array are NaN or the largest integer; hardware leaves what
 the last block wrote there.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.arch import check_dtype, poison_value
-from tinytorch_gpu.errors import SharedMemoryLimitError
+from tinytorch_gpu.errors import KernelTypeError, SharedMemoryLimitError
 from tinytorch_gpu.executor.global_memory import scatter
-from tinytorch_gpu.executor.indexing import KernelArray
+from tinytorch_gpu.executor.kernel_array import KernelArray, row_major
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
     from tinytorch_gpu.trace import Site
 
 __all__ = ["SharedArray", "shared_array", "shared_bytes"]
+
+WIDEST = 8  # bytes of the largest element
+DYNAMIC = "dynamic"  # key of the dynamic bytes among a batch's shared arrays
+# Beyond every static array. Bank conflicts depend on differences of addresses alone.
+DYNAMIC_ADDRESS = 1 << 20
 
 
 class SharedArray(KernelArray):
@@ -44,11 +53,6 @@ class SharedArray(KernelArray):
         """Where each block's elements begin, int64 (blocks, 1)."""
         size = len(self.storage) // self.blocks
         return np.arange(self.blocks, dtype=np.int64)[:, None] * size
-
-    def row(self, offset: Any, axes: int) -> SharedArray:
-        """Return the view that is left after the first `axes` axes are indexed."""
-        layout = (self.storage, offset, self.lengths[axes:], self.steps[axes:])
-        return SharedArray(self.blocks, self.address, *layout)
 
     def fetch(self, flat: Any) -> Any:
         """Return each block's own elements at flat indices within the block."""
@@ -74,31 +78,74 @@ def shared_array(
 
     Args:
         batch: the blocks.
-        site: the call site; each has one array.
-        shape: compile-time lengths.
+        site: the call site; with the path of calls that led there it has one array.
+        shape: compile-time lengths; (0,) is the dynamic shared memory.
         dtype: element type.
+
+    Raises:
+        DtypeError: shared memory does not hold this dtype.
+        KernelTypeError: several axes, one of length 0.
     """
-    if site not in batch.shared:
-        blocks = batch.shape[0]
-        size = int(np.prod(shape, dtype=np.int64))
+    key = (batch.call_path, site)
+    if key not in batch.shared:
         kind = check_dtype(dtype, "shared array")
-        storage = np.full(blocks * size, poison_value(kind), kind)
-        steps = tuple(int(np.prod(shape[i + 1 :])) for i in range(len(shape)))
-        layout = (storage, np.int64(0), shape, steps)
-        batch.shared[site] = SharedArray(blocks, batch.shared_bytes, *layout)
-        batch.shared_bytes += size * kind.itemsize
-    array: SharedArray = batch.shared[site]
+        if 0 in shape:
+            batch.shared[key] = _dynamic(batch, shape, kind, site)
+        else:
+            batch.shared[key] = _static(batch, shape, kind)
+    array: SharedArray = batch.shared[key]
     return array
 
 
+def _static(batch: Batch, shape: tuple[int, ...], dtype: np.dtype[Any]) -> SharedArray:
+    blocks, size = batch.shape[0], math.prod(shape)
+    storage = np.full(blocks * size, poison_value(dtype), dtype)
+    address = _aligned(batch.shared_bytes, dtype)
+    batch.shared_bytes = address + size * dtype.itemsize
+    layout = (storage, np.int64(0), shape, row_major(shape))
+    return SharedArray(blocks, address, *layout)
+
+
+def _dynamic(
+    batch: Batch, shape: tuple[int, ...], dtype: np.dtype[Any], site: Site
+) -> SharedArray:
+    """Lay an array over the dynamic bytes; poison is that of the first one's dtype.
+
+    Every array begins at the first byte, so none is misaligned.
+    """
+    if len(shape) > 1:
+        raise KernelTypeError(
+            f"`{site.expression}` has shape {shape}, and shared memory of size 0 is "
+            "the dynamic one",
+            where=str(site.line),
+            why="dynamic shared memory has one axis; its length comes from the launch",
+            fix="write cuda.shared.array(0, dtype), and index [i * width + j]",
+        )
+    if DYNAMIC not in batch.shared:
+        words = -(-batch.dynamic_shared_bytes // WIDEST)
+        bytes_of_all = batch.shape[0] * words * WIDEST
+        fresh = np.full(bytes_of_all // dtype.itemsize, poison_value(dtype), dtype)
+        batch.shared[DYNAMIC] = fresh.view(np.uint8)
+    storage = batch.shared[DYNAMIC].view(dtype)
+    length = batch.dynamic_shared_bytes // dtype.itemsize
+    layout = (storage, np.int64(0), (length,), (1,))
+    return SharedArray(batch.shape[0], DYNAMIC_ADDRESS, *layout)
+
+
+def _aligned(address: int, dtype: np.dtype[Any]) -> int:
+    """Return the next address at which an element of the dtype may lie."""
+    return -(-address // dtype.itemsize) * dtype.itemsize
+
+
 def shared_bytes(
-    arrays: list[tuple[tuple[int, ...], np.dtype[Any]]], limit: int
+    arrays: list[tuple[tuple[int, ...], np.dtype[Any]]], limit: int, dynamic: int = 0
 ) -> int:
-    """Return the static shared memory of a block, checked against the GPU's limit.
+    """Return the shared memory of a block, checked against the GPU's limit.
 
     Args:
-        arrays: shape and dtype of each array.
+        arrays: shape and dtype of each array; size 0 for dynamic ones.
         limit: bytes that one block may use.
+        dynamic: bytes that the launch asks for.
 
     Raises:
         SharedMemoryLimitError: the block asks for more.
@@ -106,15 +153,21 @@ def shared_bytes(
     Example:
         >>> shared_bytes([((16, 16), np.dtype("float32"))] * 2, limit=48 * 1024)
         2048
+        >>> shared_bytes([((0,), np.dtype("float32"))], limit=48 * 1024, dynamic=512)
+        512
     """
-    total = sum(int(np.prod(shape)) * dtype.itemsize for shape, dtype in arrays)
-    if total <= limit:
-        return total
+    total = 0
+    for shape, dtype in arrays:
+        total = _aligned(total, dtype) + math.prod(shape) * dtype.itemsize
+    if total + dynamic <= limit:
+        return total + dynamic
+    parts = f"{total} static and {dynamic} dynamic" if dynamic else f"{total}"
     raise SharedMemoryLimitError(
-        f"a block asks for {total} bytes of shared memory",
-        where="cuda.shared.array in the kernel",
+        f"a block asks for {parts} bytes of shared memory",
+        where="cuda.shared.array in the kernel"
+        + (", kernel[grid, block, stream, bytes] at the launch" if dynamic else ""),
         why=f"this GPU gives a block {limit} bytes",
         fix="use smaller tiles, or a smaller dtype",
-        requested_bytes=total,
+        requested_bytes=total + dynamic,
         limit_bytes=limit,
     )

@@ -1,125 +1,200 @@
 """Which dtype a GPU operation gives: numba.cuda's measured rules, as one table.
 
 Integers widen to 64 bits at every operation; float32 stays float32 only with float32
-and small integers; `/` on integers gives float64.
+and small integers; `/` on integers gives float64. Whatever computes or stores in a
+kernel looks its result's dtype up here; nothing else decides about types.
 
-Source: types read from the numba-cuda 0.30.4 compiler (cc 8.0); the table stands in
-docs/reference as well.
+Source: types read from the numba-cuda 0.30.4 compiler (numba 0.68.1, cc 8.0).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.errors import KernelTypeError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 __all__ = [
-    "arithmetic_dtype",
-    "division_dtype",
-    "floor_dtype",
-    "power_dtype",
-    "shift_dtype",
+    "BINARY_TYPES",
+    "LETTERS",
+    "UNARY_TYPES",
+    "result_dtype",
     "unified_dtype",
 ]
 
 Dtype = np.dtype[Any]
-BOOL, INT64, UINT64 = np.dtype("bool"), np.dtype("int64"), np.dtype("uint64")
-FLOAT16, FLOAT32 = np.dtype("float16"), np.dtype("float32")
-FLOAT64 = np.dtype("float64")
 
-# Where the compiler's conversion differs from NumPy's promotion.
-UNSIGNED_WITH_FLOAT: dict[frozenset[Dtype], Dtype] = {
-    frozenset({FLOAT32, np.dtype("uint16")}): FLOAT64,
-    frozenset({FLOAT16, np.dtype("uint8")}): FLOAT32,
-    frozenset({FLOAT16, np.dtype("uint16")}): FLOAT64,
+# One letter for each dtype, NumPy's: bool, int8 to 64, uint8 to 64, float16 to 64.
+LETTERS = "?bhiqBHIQefd"
+
+# A row for each left operand, a column for each right one, both in the order of
+# LETTERS; the letter there is the result, `-` is refused.
+BINARY_TYPES = {
+    "arithmetic": (
+        "qqqqqqqqqefd qqqqqqqqqefd qqqqqqqqqffd qqqqqqqqqddd "
+        "qqqqqqqqqddd qqqqqQQQQffd qqqqqQQQQddd qqqqqQQQQddd "
+        "qqqqqQQQQddd eefddfdddefd fffddfdddffd dddddddddddd"
+    ),
+    "division": (
+        "dddddddddefd dddddddddefd dddddddddffd dddddddddddd "
+        "dddddddddddd dddddddddffd dddddddddddd dddddddddddd "
+        "dddddddddddd eefddfdddefd fffddfdddffd dddddddddddd"
+    ),
+    "floor": (
+        "qqqqqqqqqffd qqqqqqqqqffd qqqqqqqqqffd qqqqqqqqqddd "
+        "qqqqqqqqqddd qqqqqQQQQffd qqqqqQQQQddd qqqqqQQQQddd "
+        "qqqqqQQQQddd fffddfdddffd fffddfdddffd dddddddddddd"
+    ),
+    "power": (
+        "qqqqqqqqqffd qqqqqqqqqffd qqqqqqqqqffd qqqqqqqqqddd "
+        "qqqqqqqqqddd qqqqqQQQQffd qqqqqQQQQddd qqqqqQQQQddd "
+        "qqqqqQQQQddd fffffffffffd fffffffffffd dddddddddddd"
+    ),
+    "bits": (
+        "?qqqqqqqq--- qqqqqqqqq--- qqqqqqqqq--- qqqqqqqqq--- "
+        "qqqqqqqqq--- qqqqqQQQQ--- qqqqqQQQQ--- qqqqqQQQQ--- "
+        "qqqqqQQQQ--- ------------ ------------ ------------"
+    ),
+    "shift": (
+        "qqqqqqqqq--- qqqqqqqqq--- qqqqqqqqq--- qqqqqqqqq--- "
+        "qqqqqqqqq--- QQQQQQQQQ--- QQQQQQQQQ--- QQQQQQQQQ--- "
+        "QQQQQQQQQ--- ------------ ------------ ------------"
+    ),
+    "unify": (
+        "?bhiqBHIQefd bbhiqhiqdefd hhhiqhiqdffd iiiiqiiqdddd "
+        "qqqqqqqqdddd BhhiqBHIQefd HiiiqHHIQffd IqqqqIIIQddd "
+        "QddddQQQQddd eefddefddefd fffddffddffd dddddddddddd"
+    ),
+    "angle": (
+        "dddddddddffd dddddddddffd dddddddddffd dddddddddddd "
+        "dddddddddddd dddddddddffd dddddddddddd dddddddddddd "
+        "dddddddddddd fffddfdddffd fffddfdddffd dddddddddddd"
+    ),
+    "remainder": (
+        "fffddfdddffd fffddfdddffd fffddfdddffd dddddddddddd "
+        "dddddddddddd fffddfdddffd dddddddddddd dddddddddddd "
+        "dddddddddddd fffddfdddffd fffddfdddffd dddddddddddd"
+    ),
+    "math_pow": (
+        "ffffdfdddffd ffffdfdddffd ffffdfdddffd dddddddddddd "
+        "dddddddddddd ffffdfdddffd dddddddddddd dddddddddddd "
+        "dddddddddddd ffffdfdddffd ffffdffddffd dddddddddddd"
+    ),
+    "numpy_float": (
+        "fffddffddffd fffddffddffd fffddffddffd dddddddddffd "
+        "dddddddddffd fffddffddffd fffddffddffd dddddddddffd "
+        "dddddddddffd fffffffffffd fffffffffffd dddddddddddd"
+    ),
+    "numpy_choice": (
+        "?bhiqBHIQffd bbhiqhiqdffd hhhiqhiqdffd iiiiqiiqdffd "
+        "qqqqqqqqdffd BhhiqBHIQffd HiiiqHHIQffd IqqqqIIIQffd "
+        "QddddQQQQffd fffffffffffd fffffffffffd dddddddddddd"
+    ),
+    "numpy_bits": (
+        "?bhiqBHIQ--- bbhiqhiq---- hhhiqhiq---- iiiiqiiq---- "
+        "qqqqqqqq---- BhhiqBHIQ--- HiiiqHHIQ--- IqqqqIIIQ--- "
+        "Q----QQQQ--- ------------ ------------ ------------"
+    ),
+}
+
+# A column for each operand, in the order of LETTERS.
+UNARY_TYPES = {
+    "sign": "qqqqqQQQQefd",  # -x and +x
+    "invert": "?qqqqQQQQ---",
+    "abs": "bbhiqBHIQefd",
+    "int": "qbhiqBHIQqqq",
+    "float": "-ddddddddefd",
+    "math": "dddddddddffd",
+    "half_math": "dddddddddefd",  # math functions that have a float16 form
+    "modf": "ddddddddddfd",
+    "small_math": "fffddfdddffd",  # frexp, ldexp, cbrt, round(x, digits)
+    "numpy": "fffddffddffd",  # np.sin(x) and the like
+    "numpy_invert": "?bhiqBHIQ---",
+    "count_bits": "bbhiqBHIQ---",  # popc, clz
+    "find_bit": "---II--II---",  # ffs
+    "reverse_bits": "IIIIIIIIQ---",  # brev
 }
 
 
-def arithmetic_dtype(a: Dtype, b: Dtype) -> Dtype:
-    """Dtype of `a + b`, `a - b`, `a * b`.
+def _by_dtype(letters: str, result: Mapping[str, Dtype]) -> dict[Dtype, Dtype | None]:
+    return {
+        np.dtype(operand): result.get(letter)
+        for operand, letter in zip(LETTERS, letters, strict=True)
+    }
+
+
+_DTYPES = {letter: np.dtype(letter) for letter in LETTERS}
+_UNARY = {name: _by_dtype(row, _DTYPES) for name, row in UNARY_TYPES.items()}
+_BINARY = {
+    name: {
+        np.dtype(left): _by_dtype(row, _DTYPES)
+        for left, row in zip(LETTERS, rows.split(), strict=True)
+    }
+    for name, rows in BINARY_TYPES.items()
+}
+
+
+def result_dtype(operation: str, a: Dtype, b: Dtype | None = None) -> Dtype:
+    """Return the dtype of an operation on one or two numbers.
+
+    Args:
+        operation: a row of `UNARY_TYPES`, or with two operands of `BINARY_TYPES`.
+        a: dtype of the only or the left operand.
+        b: dtype of the right operand.
 
     Raises:
-        KernelTypeError: an operand is no number.
+        KernelTypeError: an operand is no number, or the compiler has no such operation.
 
     Example:
-        >>> arithmetic_dtype(np.dtype("int32"), np.dtype("int32"))
-        dtype('int64')
-        >>> arithmetic_dtype(np.dtype("float32"), np.dtype("int64"))
+        >>> i4, f4 = np.dtype("int32"), np.dtype("float32")
+        >>> result_dtype("arithmetic", i4, i4), result_dtype("arithmetic", f4, i4)
+        (dtype('int64'), dtype('float64'))
+        >>> result_dtype("math", i4)
         dtype('float64')
     """
-    _check_numbers(a, b)
-    if a.kind == "f" or b.kind == "f":
-        return UNSIGNED_WITH_FLOAT.get(frozenset({a, b})) or np.promote_types(a, b)
-    return UINT64 if a.kind == b.kind == "u" else INT64
-
-
-def floor_dtype(a: Dtype, b: Dtype) -> Dtype:
-    """Dtype of `a // b` and `a % b`: as arithmetic, but float16 gives float32.
-
-    Example:
-        >>> floor_dtype(np.dtype("float16"), np.dtype("float16"))
-        dtype('float32')
-    """
-    common = arithmetic_dtype(a, b)
-    return FLOAT32 if common == FLOAT16 else common
-
-
-def shift_dtype(a: Dtype, b: Dtype) -> Dtype:
-    """Dtype of `a << b`, `a >> b`: 64 bits, signed as `a` is.
-
-    Example:
-        >>> shift_dtype(np.dtype("uint32"), np.dtype("int64"))
-        dtype('uint64')
-    """
-    _check_numbers(a, b)
-    return UINT64 if a.kind == "u" else INT64
-
-
-def division_dtype(a: Dtype, b: Dtype) -> Dtype:
-    """Dtype of `a / b`: float64 for integers, else as arithmetic.
-
-    Example:
-        >>> division_dtype(np.dtype("int32"), np.dtype("int32"))
-        dtype('float64')
-    """
-    common = arithmetic_dtype(a, b)
-    return common if common.kind == "f" else FLOAT64
-
-
-def power_dtype(a: Dtype, b: Dtype) -> Dtype:
-    """Dtype of `a ** b`: a float base keeps its dtype with an integer exponent.
-
-    float16 gives float32.
-
-    Example:
-        >>> power_dtype(np.dtype("float32"), np.dtype("int64"))
-        dtype('float32')
-    """
-    keeps_base = a.kind == "f" and b.kind in "biu"
-    common = a if keeps_base else arithmetic_dtype(a, b)
-    return FLOAT32 if common == FLOAT16 else common
+    row: Any = _UNARY[operation] if b is None else _BINARY[operation].get(a, {})
+    operand = a if b is None else b
+    try:
+        found: Dtype | None = row[operand]
+    except KeyError:
+        raise _no_number(a if a not in _UNARY["math"] else operand) from None
+    if found is None:
+        raise _no_such_operation(operation, a, b)
+    return found
 
 
 def unified_dtype(a: Dtype, b: Dtype) -> Dtype:
-    """Dtype of a variable that is assigned both (`x if c else y`, two branches).
+    """Return the dtype of a variable that is assigned both (`x if c else y`).
 
     Example:
         >>> unified_dtype(np.dtype("int32"), np.dtype("float32"))
         dtype('float64')
     """
-    if a == b:
-        return a
-    _check_numbers(a, b)
-    return np.promote_types(a, b)
+    return result_dtype("unify", a, b)
 
 
-def _check_numbers(a: Dtype, b: Dtype) -> None:
-    for dtype in (a, b):
-        if dtype.kind not in "biuf":
-            raise KernelTypeError(
-                f"a kernel cannot compute with {dtype}",
-                why="kernels compute with bool, integers and floats",
-                fix="convert the array before the launch",
-            )
+def _no_number(dtype: Dtype) -> KernelTypeError:
+    return KernelTypeError(
+        f"a kernel cannot compute with {dtype}",
+        why="kernels compute with bool, integers and floats",
+        fix="convert the array before the launch",
+    )
+
+
+def _no_such_operation(operation: str, a: Dtype, b: Dtype | None) -> KernelTypeError:
+    if operation in ("bits", "shift", "invert"):
+        floating = a if a.kind == "f" or b is None else b
+        return KernelTypeError(
+            f"a bit operation on {floating.name}",
+            why="&, |, ^, ~, << and >> take integers",
+            fix="convert with int(x) first",
+        )
+    return KernelTypeError(
+        f"`{operation}` of {a.name}",
+        why="the compiler of numba.cuda has no such operation",
+        fix="convert with int(x) or float32(x) first",
+    )

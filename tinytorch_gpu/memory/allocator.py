@@ -11,6 +11,7 @@ bytes); PyTorch's caching allocator rounds to 512.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +42,14 @@ class DeviceBuffer:
         self.nbytes = nbytes
 
     def elements(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        """View the bytes as elements, (nbytes ÷ itemsize,); not for the host's eyes."""
-        return self._bytes.view(dtype)
+        """View the bytes as whole elements, (n,); not for the host's eyes."""
+        whole = self.nbytes - self.nbytes % dtype.itemsize
+        return self._bytes[:whole].view(dtype)
+
+    def offset_of(self, elements: npt.NDArray[Any]) -> int:
+        """Return the byte at which a view of this buffer begins."""
+        start: int = elements.__array_interface__["data"][0]
+        return start - int(self._bytes.__array_interface__["data"][0])
 
     def __del__(self) -> None:
         """Give the bytes back."""
@@ -74,6 +81,7 @@ class Allocator:
         self.allocated_bytes = 0
         self.peak_bytes = 0
         self._next_address = ALIGNMENT
+        self._live: WeakValueDictionary[int, DeviceBuffer] = WeakValueDictionary()
 
     def allocate(self, nbytes: int) -> DeviceBuffer:
         """Return a new buffer of `nbytes` bytes, contents undefined.
@@ -85,10 +93,18 @@ class Allocator:
         if self.allocated_bytes + rounded > self.capacity_bytes:
             raise self._out_of_memory(nbytes)
         buffer = DeviceBuffer(self, self._next_address, nbytes)
+        self._live[buffer.address] = buffer
         self._next_address += rounded
         self.allocated_bytes += rounded
         self.peak_bytes = max(self.peak_bytes, self.allocated_bytes)
         return buffer
+
+    def find(self, address: int) -> DeviceBuffer | None:
+        """Return the live buffer that holds the byte at an address, or None."""
+        for buffer in self._live.values():
+            if 0 <= address - buffer.address < max(1, buffer.nbytes):
+                return buffer
+        return None
 
     def release(self, nbytes: int) -> None:
         """Take a dead buffer's bytes out of the count."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from tinytorch_gpu.errors import HostAccessError, UnsupportedError
+from tinytorch_gpu.errors import DtypeError, HostAccessError, UnsupportedError
 from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.memory.layout import DeviceLayout
 
@@ -50,16 +50,26 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
     def data(self, value: Any) -> None:
         hooks.ops.assign(self, value)
 
-    def reshape(self, *shape: Any) -> DeviceArray:
-        """Return the elements in another shape: a view if possible, else a copy."""
-        moved = self._elements.reshape(*shape)
+    def reshape(self, *shape: Any, order: str = "C") -> DeviceArray:
+        """Return the elements in another shape: a view if possible, else a copy.
+
+        numba refuses what needs a copy; a program for hardware asks only for views.
+
+        Args:
+            *shape: lengths, or one tuple of them; one may be -1.
+            order: "C" or "F", the order in which the elements are counted.
+        """
+        moved = self._elements.reshape(*shape, order="F" if order == "F" else "C")
         if not moved.size or np.may_share_memory(moved, self._elements):
             return self._view(moved)
+        if order == "F":
+            return self.T.reshape(moved.shape[::-1]).T
         return self.copy().reshape(moved.shape)
 
-    def ravel(self) -> DeviceArray:
-        """Return the elements as one axis."""
-        return self.reshape(-1)
+    def ravel(self, order: str = "C", stream: Any = 0) -> DeviceArray:
+        """Return the elements as one axis, as `reshape(-1, order=order)`."""
+        del stream
+        return self.reshape(-1, order=order)
 
     def flatten(self) -> DeviceArray:
         """Return a copy of the elements as one axis."""
@@ -85,6 +95,16 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
             UnsupportedError: the key holds an array (a scatter).
         """
         hooks.ops.assign(self.part(key), value)
+
+    def getitem(self, item: Any, stream: Any = 0) -> Any:
+        """Return `self[item]`; numba's name for it with a stream."""
+        del stream
+        return self[item]
+
+    def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
+        """Do `self[key] = value`; numba's name for it with a stream."""
+        del stream
+        self[key] = value
 
     def part(self, key: Any) -> DeviceArray:
         """Return a view for any basic key; full indices give a 0-d view, not a copy.
@@ -128,16 +148,32 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
                 f"{self.dtype} {self.shape}; pass an array of the same shape and dtype"
             )
             raise ValueError(message)
-        ary[...] = hooks.copies.to_host(self, "copy_to_host")
-        return ary
+        return hooks.copies.to_host(self, "copy_to_host", out=ary)
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        """Copy a host or device array of the same shape into this array."""
+        """Copy a host or device array of the same shape and dtype into this array.
+
+        Args:
+            ary: the array to copy.
+            stream: accepted for numba's sake; the copy is synchronous.
+
+        Raises:
+            DtypeError: `ary` has another dtype.
+            ShapeError: `ary` has another shape.
+        """
         del stream
-        if isinstance(ary, DeviceArray):
-            hooks.ops.assign(self, ary)
+        given = ary if isinstance(ary, DeviceArray) else np.asarray(ary)
+        if given.dtype != self.dtype:
+            raise DtypeError(
+                f"a {given.dtype} array copied into a {self.dtype} device array",
+                where="copy_to_device",
+                why="a copy moves bytes and converts nothing",
+                fix=f'convert it first: array.astype("{self.dtype}")',
+            )
+        if isinstance(given, DeviceArray):
+            hooks.ops.assign(self, given)
         else:
-            hooks.copies.to_device(np.asarray(ary), "copy_to_device", out=self)
+            hooks.copies.to_device(given, "copy_to_device", out=self)
 
     def item(self) -> Any:
         """Copy the single element to the host and return it as a Python scalar."""

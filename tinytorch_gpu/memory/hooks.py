@@ -21,8 +21,8 @@ class Copies(Protocol):
     `array` and `out` are device arrays; their class stands above this file.
     """
 
-    def to_host(self, array: Any, reason: str) -> npt.NDArray[Any]:
-        """Copy all elements to a new host array."""
+    def to_host(self, array: Any, reason: str, out: Any = None) -> npt.NDArray[Any]:
+        """Copy all elements to the host, into `out` or a new array."""
         ...
 
     def to_device(self, host: npt.NDArray[Any], reason: str, out: Any = None) -> Any:

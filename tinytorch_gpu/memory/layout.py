@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.arch import check_dtype
+from tinytorch_gpu.errors import ShapeError, UnsupportedError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
     from typing_extensions import Self
 
@@ -71,9 +76,37 @@ class DeviceLayout:
         """Bytes of all elements."""
         return self._elements.nbytes
 
+    @property
+    def flags(self) -> dict[str, bool]:
+        """Whether the elements lie without gaps, by order; with NumPy's keys."""
+        return {
+            "C_CONTIGUOUS": self.is_c_contiguous(),
+            "F_CONTIGUOUS": self.is_f_contiguous(),
+        }
+
     def is_c_contiguous(self) -> bool:
         """Tell whether the elements lie in C order without gaps."""
-        return bool(self._elements.flags.c_contiguous)
+        return self._elements.flags.c_contiguous
+
+    def is_f_contiguous(self) -> bool:
+        """Tell whether the elements lie in Fortran order without gaps."""
+        return self._elements.flags.f_contiguous
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Shape, type and simulated address, as CUDA libraries exchange arrays.
+
+        Source: CUDA Array Interface, version 3.
+        """
+        first = self.buffer.address + self.buffer.offset_of(self._elements)
+        return {
+            "shape": self.shape,
+            "strides": None if self.is_c_contiguous() else self.strides,
+            "data": (first if self.size else 0, False),
+            "typestr": self.dtype.str,
+            "stream": None,
+            "version": 3,
+        }
 
     def __len__(self) -> int:
         """Return the length of axis 0."""
@@ -98,3 +131,88 @@ class DeviceLayout:
     def broadcast_to(self, shape: tuple[int, ...]) -> Self:
         """Return a view of a larger shape; repeated axes have stride 0."""
         return self._view(np.broadcast_to(self._elements, shape))
+
+    def squeeze(self, axis: Any = None, stream: Any = 0) -> Self:
+        """Return a view without the axes of length 1, or without those named.
+
+        Args:
+            axis: an axis or a tuple of them; all of length 1 if None.
+            stream: accepted for numba's sake.
+
+        Raises:
+            ValueError: a named axis is longer than 1.
+        """
+        del stream
+        return self._view(self._elements.squeeze(axis))
+
+    def view(self, dtype: npt.DTypeLike) -> Self:
+        """Return the same bytes as elements of another dtype.
+
+        Args:
+            dtype: one that device memory holds; of another width only if the array is
+                C-contiguous.
+
+        Raises:
+            DtypeError: device memory does not hold the dtype.
+            ShapeError: the bytes of the last axis are no whole number of elements, or
+                the first byte is not aligned to them.
+        """
+        kind = check_dtype(dtype)
+        try:
+            elements = self._elements.view(kind)
+        except ValueError as error:
+            raise _no_view(self, kind, str(error)) from None
+        if self.buffer.offset_of(elements) % kind.itemsize:
+            raise _no_view(self, kind, "a GPU reads only aligned addresses")
+        return self._view(elements)
+
+    def split(self, section: int, stream: Any = 0) -> Iterator[Self]:
+        """Yield views of `section` elements each; the last may be shorter.
+
+        Args:
+            section: elements of a view, 1 or more.
+            stream: accepted for numba's sake.
+
+        Yields:
+            Views of a contiguous one-dimensional array.
+
+        Raises:
+            ShapeError: the array has another shape, or gaps.
+        """
+        del stream
+        if self.ndim != 1 or not self.is_c_contiguous():
+            raise ShapeError(
+                f"split of a {self.dtype} {self.shape} array",
+                where="array.split(section)",
+                why="only a contiguous one-dimensional array is split",
+                fix="flatten it first: array.reshape(-1).split(section)",
+            )
+        for first in range(0, self.size, section):
+            yield self._view(self._elements[first : first + section])
+
+    def bind(self, stream: Any = 0) -> Self:
+        """Return the same array for use on a stream; streams run in order here."""
+        del stream
+        return self._view(self._elements)
+
+    def get_ipc_handle(self) -> Any:
+        """Refuse: simulated memory belongs to one process.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "get_ipc_handle of a device array",
+            where=f"a {self.dtype} {self.shape} array on {self.device}",
+            why="simulated device memory is not shared between processes",
+            fix="send array.copy_to_host() to the other process",
+        )
+
+
+def _no_view(array: DeviceLayout, dtype: np.dtype[Any], why: str) -> ShapeError:
+    return ShapeError(
+        f"no view of a {array.dtype} {array.shape} array as {dtype}",
+        where=f'array.view("{dtype}")',
+        why=why,
+        fix="copy it first (array.copy()), or take a dtype of the same width",
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.profiler.float64_notes import float64_lines
 from tinytorch_gpu.units import format_count, format_ns, format_share
 
 if TYPE_CHECKING:
@@ -122,6 +123,14 @@ def _shared_memory(launch: LaunchRecord) -> str:
 
 def _compute(launch: LaunchRecord) -> str:
     counts = launch.counts
+    lines = float64_lines(counts) if counts else ()
+    if lines:
+        worst = max(lines, key=lambda line: line.fp64)
+        return (
+            f"Line {worst.line.line} does {format_count(worst.fp64)} float64 "
+            "operations though all arrays are float32: write its constants as "
+            "float32(0.0)."
+        )
     if counts is not None and counts.total("fp64") > counts.total("fp32"):
         return (
             f"It does {format_count(counts.total('fp64'))} float64 operations, which "

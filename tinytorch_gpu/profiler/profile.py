@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.profiler.float64_notes import float64_notes
 from tinytorch_gpu.profiler.key_averages import KeyAverages, average
 from tinytorch_gpu.profiler.verdict import Verdict, judge
 from tinytorch_gpu.runtime.device import current_device
-from tinytorch_gpu.trace import OpRecord
+from tinytorch_gpu.trace import LaunchRecord, OpRecord
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -128,6 +129,15 @@ class profile:  # noqa: N801  (torch.profiler's name)
             synchronize_ns=waited_ns,
             synchronize_calls=waits,
         )
+
+    def notes(self) -> list[str]:
+        """Return notes on single lines of kernels that cost more than they need to.
+
+        Returns:
+            Now: float64 arithmetic in kernels whose arrays are float32.
+        """
+        launches = [r for r in self._records if isinstance(r, LaunchRecord)]
+        return float64_notes(launches)
 
     def __str__(self) -> str:
         """Return the table and the verdict."""

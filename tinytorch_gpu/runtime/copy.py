@@ -11,6 +11,7 @@ from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.errors import DtypeError, ShapeError
 from tinytorch_gpu.memory import DeviceArray, elements_of, empty, hooks
 from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.pinned import is_pinned
 
 __all__ = ["to_device", "to_host"]
 
@@ -55,23 +56,32 @@ def to_device(
             fix=f'convert it first: host.astype("{out.dtype}")',
         )
     elements_of(out)[...] = source
-    device.timeline.add_copy(direction="h2d", nbytes=out.nbytes, reason=reason)
+    device.timeline.add_copy(
+        direction="h2d", nbytes=out.nbytes, reason=reason, is_pinned=is_pinned(source)
+    )
     return out
 
 
-def to_host(array: DeviceArray, reason: str = "copy_to_host") -> npt.NDArray[Any]:
-    """Copy a device array to a new host array (D2H).
+def to_host(
+    array: DeviceArray,
+    reason: str = "copy_to_host",
+    out: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[Any]:
+    """Copy a device array to the host (D2H).
 
     Args:
         array: the device array.
         reason: why, for the record.
+        out: host array of the same shape to fill; a new one if None.
 
     Returns:
         The host array.
     """
-    host = elements_of(array).copy()
-    timeline = current_device().timeline
-    timeline.add_copy(direction="d2h", nbytes=array.nbytes, reason=reason)
+    host = np.empty_like(elements_of(array)) if out is None else out
+    host[...] = elements_of(array)
+    current_device().timeline.add_copy(
+        direction="d2h", nbytes=array.nbytes, reason=reason, is_pinned=is_pinned(host)
+    )
     return host
 
 

@@ -45,7 +45,7 @@ class RecordedArray(Protocol):
 
     @property
     def space(self) -> str:
-        """`global` or `shared`."""
+        """`global`, `shared`, `local` or `constant`."""
         ...
 
     @property
@@ -59,8 +59,13 @@ class RecordedArray(Protocol):
         ...
 
     @property
+    def element_dtype(self) -> np.dtype[Any]:
+        """Element type."""
+        ...
+
+    @property
     def nbytes(self) -> int:
-        """Bytes of the array."""
+        """Bytes that the indices of all lanes can reach."""
         ...
 
 
@@ -81,6 +86,10 @@ class CountingRecorder:
 
     def __init__(self, rules: CountRules) -> None:
         self._rules = rules
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was counted, for a launch that starts anew."""
         # Site, kind, and which memory: one place can touch several arrays.
         self._accesses: dict[tuple[Site, str, int, int], list[int]] = {}
         self._arrays: dict[tuple[Site, str, int, int], RecordedArray] = {}
@@ -103,7 +112,7 @@ class CountingRecorder:
         Args:
             site: where it stands.
             mask: the lanes that take part.
-            kind: `load` or `store`.
+            kind: `load`, `store` or `atomic`.
             array: the array touched.
             flat: element index from the array's address, one scalar for all lanes or
                 int64 broadcastable to (blocks, threads).
@@ -147,6 +156,11 @@ class CountingRecorder:
 
     def _cost(self, array: RecordedArray, mask: ActiveMask, flat: Any) -> int:
         """Sectors (global) or passes (shared) of one access by a batch."""
+        # Simplified: local arrays are taken to be in registers and constant ones in
+        # their cache. A local array that is indexed at run time moves 4 sectors for
+        # each request on hardware; a constant read takes a pass for each distinct word.
+        if array.space in ("local", "constant"):
+            return 0
         is_uniform = np.ndim(flat) == 0 or flat.shape[-1] == 1
         is_split = array.space == "shared" and array.itemsize > BANK_BYTES
         if is_uniform and not is_split:
@@ -181,6 +195,7 @@ class CountingRecorder:
             active_lanes=lanes,
             bytes_requested=lanes * array.itemsize,
             array_bytes=array.nbytes,
+            dtype=array.element_dtype.name,
         )
 
 

@@ -32,13 +32,15 @@ class AccessCounts:
     Args:
         line: where the access stands.
         array: the array as the source spells it, for example `x` or `tile_a`.
-        space: `global` or `shared`.
-        kind: `load` or `store`.
+        space: `global`, `shared`, `local` or `constant`.
+        kind: `load`, `store` or `atomic`.
         requests: warp-wide requests (warps with at least one active lane).
-        sectors: 32-byte sectors moved (global); passes over the banks (shared).
+        sectors: 32-byte sectors moved (global); passes over the banks (shared); 0
+            (local, constant).
         active_lanes: lanes that took part, over all requests.
         bytes_requested: active lanes × bytes of one element.
         array_bytes: bytes of the array (global), for the footprint.
+        dtype: name of the element type, "" if not known.
     """
 
     line: SourceLine
@@ -50,6 +52,7 @@ class AccessCounts:
     active_lanes: int
     bytes_requested: int
     array_bytes: int
+    dtype: str = ""
 
     @property
     def sectors_per_request(self) -> float:

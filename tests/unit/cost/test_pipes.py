@@ -36,6 +36,13 @@ def test_dram_moves_every_sector_when_the_arrays_do_not_fit(access, counts):
     assert pipes.dram_bytes(large, TOY) == 32 * 10_004
 
 
+def test_an_atomic_moves_its_sectors_in_and_out(access, counts):
+    fits = counts(access(kind="atomic", sectors=320, array_bytes=128))
+    assert pipes.dram_bytes(fits, TOY) == 2 * 128
+    large = counts(access(kind="atomic", sectors=10_000, array_bytes=60_000))
+    assert pipes.dram_bytes(large, TOY) == 2 * 32 * 10_000
+
+
 def test_shared_memory_does_not_reach_dram(access, counts):
     tile = counts(access(space="shared", sectors=1000, array_bytes=0))
     assert pipes.dram_bytes(tile, TOY) == 0

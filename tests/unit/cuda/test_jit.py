@@ -90,8 +90,7 @@ def test_options_of_numba_that_change_nothing_are_accepted(options):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: cuda.jit("void(float32[:])"),
-        lambda: cuda.jit(["void(float32[:])"]),
+        lambda: cuda.jit("void(float32[:])")(np.sum),
         lambda: cuda.jit(link="x.cu"),
         lambda: cuda.jit(3),
         lambda: cuda.jit(np.sum),
@@ -121,13 +120,31 @@ def countdown(n):
 
 
 @cuda.jit
+def endless(n):
+    return endless(n - 1)
+
+
+@cuda.jit
 def recursive(x):
-    x[0] = countdown(3)
+    i = cuda.grid(1)
+    x[i] = countdown(i)
 
 
-def test_recursion_is_refused_not_followed():
-    with pytest.raises(UnsupportedError):
-        recursive[1, 1](np.zeros(1))
+@cuda.jit
+def without_end(x):
+    x[0] = endless(3)
+
+
+def test_a_device_function_may_call_itself():
+    x = np.full(40, 7.0)
+    recursive[1, 40](x)
+    assert (x == 0).all()
+
+
+def test_recursion_that_never_returns_is_refused():
+    with pytest.raises(UnsupportedError) as caught:
+        without_end[1, 1](np.zeros(1))
+    assert "endless" in caught.value.what
 
 
 def test_a_function_without_source_is_told_so():

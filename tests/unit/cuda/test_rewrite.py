@@ -1,11 +1,11 @@
 """A kernel becomes a lane program, plain and counted, that can be read."""
 
 import numpy as np
-import pytest
-
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import float32
-from tinytorch_gpu.cuda.rewrite import rewrite_device_function, rewrite_kernel
+from tinytorch_gpu.cuda.dummies import array_dummy
+from tinytorch_gpu.cuda.jit import function_behind
+from tinytorch_gpu.cuda.rewrite import KernelFunction
 from tinytorch_gpu.executor import Batch
 
 SIZE = 8
@@ -27,8 +27,17 @@ def twice(a):
     return a + a
 
 
+def rewritten(function, *dummies):
+    return KernelFunction(function, function_behind).kernel_program(dummies)
+
+
+def scaled():
+    line = array_dummy("float32", 1)
+    return rewritten(scale, line, line, np.float64(1))
+
+
 def test_the_program_says_what_the_kernel_is():
-    program = rewrite_kernel(scale)
+    program = scaled()
     assert program.source.name == "scale"
     assert program.source.file == __file__
     assert program.parameters == ("x", "out", "factor")
@@ -37,29 +46,29 @@ def test_the_program_says_what_the_kernel_is():
 
 
 def test_a_kernel_without_a_barrier_is_not_resumable():
-    assert not rewrite_kernel(plain).is_resumable
-    assert rewrite_kernel(plain).shared == ()
+    assert not rewritten(plain, array_dummy("int32", 1)).is_resumable
+    assert rewritten(plain, array_dummy("int32", 1)).shared == ()
 
 
 def test_the_text_is_python_and_speaks_of_the_kernels_variables():
-    text = rewrite_kernel(scale).text
+    text = scaled().text
     assert "v_tile" in text
     assert "v_factor" in text
 
 
 def test_every_line_of_the_programs_leads_to_a_line_of_the_kernel():
-    program = rewrite_kernel(scale)
+    program = scaled()
     lines = {place.text for place in program.lines.values() if place.kernel == "scale"}
     assert {"cuda.syncthreads()", "tile[i % SIZE, 0] = x[i]"} <= lines
 
 
 def test_a_device_function_computes_on_lanes():
-    program, shared = rewrite_device_function(twice, is_counted=False)
-    assert not shared
+    program = KernelFunction(twice, function_behind).device_program([np.int64(1)])
+    assert not program.arrays
     batch = Batch((1, 1, 1), (32, 1, 1), first=0, count=1)
-    assert program(batch, batch.entry, np.arange(32)[None])[0].tolist() == list(
-        range(0, 64, 2)
-    )
+    found = program.plain(batch, batch.entry, np.arange(32)[None])
+    assert found[0].tolist() == list(range(0, 64, 2))
+    assert program.returned.dtype == np.int64
 
 
 def device_with_barrier(a):
@@ -67,7 +76,6 @@ def device_with_barrier(a):
     return a
 
 
-def test_a_barrier_in_a_device_function_is_refused():
-    with pytest.raises(SyntaxError) as caught:
-        rewrite_device_function(device_with_barrier, is_counted=False)
-    assert "cuda.syncthreads()" in caught.value.where
+def test_a_barrier_in_a_device_function_makes_it_resumable():
+    function = KernelFunction(device_with_barrier, function_behind)
+    assert function.device_program([np.int64(1)]).is_resumable

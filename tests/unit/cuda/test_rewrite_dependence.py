@@ -4,7 +4,10 @@ import importlib.util
 import itertools
 import textwrap
 
+import numpy as np
 import pytest
+
+from tinytorch_gpu.cuda.dummies import array_dummy
 
 HEAD = """\
 import math
@@ -38,7 +41,9 @@ def program(tmp_path_factory):
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return module.kernel.program
+        matrix = array_dummy("float32", 2 if "row" in body else 1)
+        line = array_dummy("float32", 1)
+        return module.kernel.function.kernel_program([line, matrix, line, np.int64(1)])
 
     return make
 

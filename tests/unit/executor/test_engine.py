@@ -1,14 +1,25 @@
 """The engine runs all blocks in batches, and leaves nothing behind when a kernel faults."""
 
+import signal
+import threading
+import time
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda, settings
-from tinytorch_gpu.errors import KernelTypeError, OutOfBoundsError
+from tinytorch_gpu.errors import (
+    DeadlockError,
+    KernelTypeError,
+    KernelWarning,
+    OutOfBoundsError,
+)
 from tinytorch_gpu.executor import engine
 from tinytorch_gpu.memory import elements_of
+from tinytorch_gpu.runtime import launch, use_gpu
+from tinytorch_gpu.settings import SCHEDULES
 
 
 @cuda.jit
@@ -117,3 +128,155 @@ def test_nothing_warns_and_the_callers_error_state_stays():
         warnings.simplefilter("error")
         everything_overflows[1, 32](np.zeros(32, np.float32), np.zeros(32, np.float32))
         assert set(np.geterr().values()) == {"raise"}
+
+
+@cuda.jit
+def loop_for_ever(x, y):
+    i = cuda.grid(1)
+    x[i] = -1
+    k = 0
+    while y[0] == 0:
+        k += 1
+        x[i] += k
+
+
+@cuda.jit
+def barriers_for_ever(x, y):
+    i = cuda.grid(1)
+    x[i] = -1
+    while y[0] == 0:
+        cuda.syncthreads()
+
+
+def interrupted_launch(kernel, x, y):
+    """Launch, send this process Ctrl-C after 0.3 s; return how long it then took."""
+    sent = []
+
+    def send():
+        sent.append(time.perf_counter())
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(0.3, send)
+    timer.start()
+    try:
+        with settings.override(loop_budget=10**9), pytest.raises(KeyboardInterrupt):
+            kernel[x.size // 256, 256](x, y)
+        return time.perf_counter() - sent[0]
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("kernel", [loop_for_ever, barriers_for_ever])
+def test_ctrl_c_returns_within_a_second_and_puts_all_arrays_back(kernel, schedule):
+    x = cuda.to_device(np.arange(2**16, dtype=np.float32))
+    y = cuda.to_device(np.zeros(1, np.int32))
+    with settings.override(schedule=schedule):
+        assert interrupted_launch(kernel, x, y) < 1
+    assert (x.copy_to_host() == np.arange(2**16)).all()
+    y[0] = 1
+    kernel[2**16 // 256, 256](x, y)
+    assert (x.copy_to_host() == -1).all()
+
+
+@cuda.jit
+def double(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] + x[i]
+
+
+def test_a_launch_of_4_million_threads_needs_little_memory_of_its_own():
+    n = 2**22
+    x = cuda.to_device(np.ones(n, np.float32))
+    out = cuda.device_array(n, np.float32)
+    tracemalloc.start()
+    try:
+        double[n // 256, 256](x, out)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # 4 bytes a thread for the journal's copy of `out`; a batch of 16,384 lanes the rest.
+    assert peak < 4 * n + 8_000_000
+
+
+# Lanes that wait for each other.
+
+
+@cuda.jit
+def lock_of_block_leaders(lock, out):
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+            pass
+        out[0] += cuda.blockIdx.x + 1
+        cuda.atomic.exch(lock, 0, 0)
+
+
+@cuda.jit
+def lock_of_all_threads(lock, out):
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+    out[0] += 1
+    cuda.atomic.exch(lock, 0, 0)
+
+
+@cuda.jit
+def wait_for_the_next_block(flags, out):
+    i = cuda.blockIdx.x
+    if i + 1 < flags.size:
+        while flags[i + 1] == 0:
+            pass
+    out[i] = 1
+    flags[i] = 1
+
+
+@cuda.jit
+def wait_for_nobody(flags, out):
+    out[cuda.grid(1)] = 1
+    while flags[0] == 0:
+        pass
+
+
+def zeros(n):
+    return cuda.to_device(np.zeros(n, np.int32))
+
+
+def counted(kernel, arrays):
+    use_gpu("t4").replays.clear()
+    return launch(kernel, 5, 64, arrays).counts
+
+
+def test_a_lock_taken_by_one_thread_of_each_block_works_with_a_warning():
+    lock, out = zeros(1), zeros(1)
+    with pytest.warns(KernelWarning, match="wait for other warps or blocks") as told:
+        counts = counted(lock_of_block_leaders, (lock, out))
+    assert (out.copy_to_host().tolist(), lock.copy_to_host().tolist()) == ([15], [0])
+    assert "co-residency" in told[0].message.why
+    assert told[0].filename == __file__
+    assert max(map(len, str(told[0].message).splitlines())) <= 91
+    with settings.override(schedule="warps"):  # without any warning
+        assert counted(lock_of_block_leaders, (zeros(1), zeros(1))) == counts
+
+
+def test_a_wait_for_a_later_block_works_when_later_blocks_run_first():
+    flags, out = zeros(5), zeros(5)
+    with pytest.warns(KernelWarning, match="wait for other warps or blocks"):
+        wait_for_the_next_block[5, 64](flags, out)
+    assert out.copy_to_host().tolist() == [1] * 5
+    with settings.override(schedule="reversed"):
+        wait_for_the_next_block[5, 64](zeros(5), zeros(5))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("kernel", [lock_of_all_threads, wait_for_nobody])
+def test_a_wait_that_cannot_end_is_a_deadlock(kernel, schedule):
+    lock, out = zeros(1), zeros(320)
+    with settings.override(schedule=schedule), pytest.raises(DeadlockError) as caught:
+        kernel[5, 64](lock, out)
+    expected = 320 if schedule == "lockstep" else 32
+    if kernel is lock_of_all_threads:
+        expected -= 1  # which holds the lock
+    assert caught.value.what.startswith(f"{expected} lanes spin at line")
+    assert not lock.copy_to_host().any()
+    assert not out.copy_to_host().any()

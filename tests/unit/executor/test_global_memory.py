@@ -42,7 +42,7 @@ def test_a_view_has_offset_and_steps_in_elements(array, view, offset, steps):
 
 
 def test_a_row_keeps_what_is_left(array):
-    row = global_array(array).row(np.int64(6), 1)
+    row = global_array(array).view(np.int64(6), (6,), (1,))
     assert (row.lengths, row.steps, row.offset) == ((6,), (1,), 6)
 
 

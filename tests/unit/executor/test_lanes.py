@@ -151,3 +151,13 @@ def test_lanes_that_return_from_a_device_function_go_on_living(flat):
     assert np.broadcast_to(frame.value, (2, 32))[0].tolist() == [5] * 8 + list(
         range(8, 32)
     )
+
+
+def test_a_part_has_lanes_of_its_own_and_the_shared_memory_of_all(batch):
+    part = batch.part(np.arange(64)[None] >= 32)
+    assert part.entry.count == part.live.count == 6 * 28
+    assert part.shared is batch.shared
+    part.shared_bytes += 16
+    assert batch.shared_bytes == 16
+    part.frame(part.entry, is_kernel=True).leave(part.entry)
+    assert (part.live.count, batch.live.count) == (0, 6 * 60)

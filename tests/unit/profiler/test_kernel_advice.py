@@ -85,6 +85,13 @@ def test_float64(long, counts):
     assert "float64" not in _second(long("compute", counts(fp32=1000)))
 
 
+def test_float64_in_a_float32_kernel(long, counts):
+    single = replace(counts().accesses[0], dtype="float32")
+    second = _second(long("compute", counts(single, fp64=1000)))
+    assert "Line 3 does 1,000 float64 operations" in second
+    assert "float32(0.0)" in second
+
+
 def test_divergence(long, counts):
     second = _second(long("issue", counts(branches=10, divergent_branches=5)))
     assert "50.0 % of its branches diverge" in second

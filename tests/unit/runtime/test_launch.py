@@ -25,7 +25,7 @@ def records():
 
 
 def run(kernel, grid, block, *arguments):
-    return launch(kernel.program, grid, block, arguments)
+    return launch(kernel, grid, block, arguments)
 
 
 def on_device(*shapes, dtype=np.float32):
@@ -201,7 +201,7 @@ def test_bank_conflicts_of_a_column_are_32_passes():
     "kernel", [vector_add, diverging, triangle, columns, uniform_branch]
 )
 def test_counts_do_not_depend_on_the_batch_size(kernel):
-    arguments = on_device(*[4 * 80] * len(kernel.program.parameters))
+    arguments = on_device(*[4 * 80] * len(kernel.parameters))
     found = []
     for lanes in (32, 96, 16_384):
         with settings.override(batch_lanes=lanes, replay=False):

@@ -215,11 +215,11 @@ def test_one_place_that_touches_two_arrays_counts_each():
             z[cuda.grid(1)] = 1
             z = y
 
-    x, y = cuda.to_device(ZEROS), cuda.to_device(np.zeros(N))
+    x, y = cuda.to_device(ZEROS), cuda.to_device(np.zeros(2 * N, np.float32))
     with profiler.profile() as prof:
         kernel[1, 32](x, y, 1)
     accesses = prof.events()[0].counts.accesses
-    assert sorted(a.bytes_requested for a in accesses) == [32 * 4, 32 * 8]
+    assert sorted(a.array_bytes for a in accesses) == [4 * N, 8 * N]
 
 
 @pytest.mark.parametrize("wrong", [None, 0.5, [1.0], np.ones(4), "shape"])

@@ -15,6 +15,7 @@ LATER = Site(SourceLine("k", "k.py", 4, "out[i] = y[i]"), "y")
 
 class Array:
     space, address, itemsize, nbytes = "global", 512, 4, 4000
+    element_dtype = np.dtype("float32")
 
 
 class Shared(Array):
@@ -47,6 +48,7 @@ def test_a_load_of_all_lanes(recorder):
     assert (access.requests, access.sectors, access.active_lanes) == (4, 128, 128)
     assert (access.bytes_requested, access.array_bytes) == (512, 4000)
     assert (access.array, access.kind, access.space) == ("x", "load", "global")
+    assert access.dtype == "float32"
 
 
 def test_a_warp_without_active_lanes_makes_no_request(recorder):
@@ -136,3 +138,24 @@ def test_barriers_are_counted_by_warp(recorder):
 def test_nothing_recorded_is_nothing_counted(recorder):
     counts = recorder.counts()
     assert (counts.accesses, counts.lines, counts.barriers) == ((), (), 0)
+
+
+@pytest.mark.parametrize("name", ["local", "constant"])
+def test_local_and_constant_memory_take_instructions_but_no_traffic(recorder, name):
+    class Other(Array):
+        space = name
+
+    recorder.access(SITE, first(40), "load", Other, np.arange(128).reshape(SHAPE))
+    counts = recorder.counts()
+    (access,) = counts.accesses
+    assert (access.space, access.requests, access.sectors) == (name, 4, 0)
+    assert access.active_lanes == 80
+    assert counts.total("instructions") == 4
+    assert (counts.requests, counts.sectors) == (0, 0)
+
+
+def test_a_reset_recorder_has_counted_nothing(recorder):
+    recorder.access(SITE, EVERYONE, "load", Array, np.int64(7))
+    recorder.barrier(SITE, EVERYONE)
+    recorder.reset()
+    assert recorder.counts() == CountingRecorder(Rules()).counts()

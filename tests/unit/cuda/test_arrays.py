@@ -1,4 +1,4 @@
-"""The host's side of `cuda`: arrays are made, copied and described as numba does."""
+"""Device arrays by numba.cuda's names: made, copied, exchanged and pinned."""
 
 import numpy as np
 import pytest

@@ -1,0 +1,140 @@
+"""Which GPU there is: numba.cuda's names answered from the modelled GPU."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda
+from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.errors import UnknownDeviceError
+from tinytorch_gpu.runtime import use_gpu
+
+# CUDA's names; values of the T4 from NVIDIA's deviceQuery.
+T4 = {
+    "MULTIPROCESSOR_COUNT": 40,
+    "WARP_SIZE": 32,
+    "MAX_THREADS_PER_BLOCK": 1024,
+    "MAX_BLOCK_DIM_X": 1024,
+    "MAX_BLOCK_DIM_Y": 1024,
+    "MAX_BLOCK_DIM_Z": 64,
+    "MAX_GRID_DIM_X": 2**31 - 1,
+    "MAX_GRID_DIM_Y": 65_535,
+    "MAX_GRID_DIM_Z": 65_535,
+    "MAX_SHARED_MEMORY_PER_BLOCK": 49_152,
+    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": 65_536,
+    "MAX_REGISTERS_PER_BLOCK": 65_536,
+    "MAX_REGISTERS_PER_MULTIPROCESSOR": 65_536,
+    "MAX_THREADS_PER_MULTIPROCESSOR": 1024,
+    "MAX_BLOCKS_PER_MULTIPROCESSOR": 16,
+    "CLOCK_RATE": 1_590_000,
+    "L2_CACHE_SIZE": 4_194_304,
+    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 32,
+    "COMPUTE_CAPABILITY_MAJOR": 7,
+    "COMPUTE_CAPABILITY_MINOR": 5,
+    "COOPERATIVE_LAUNCH": 1,
+    "CAN_MAP_HOST_MEMORY": 1,
+    "UNIFIED_ADDRESSING": 1,
+}
+
+
+@pytest.fixture
+def other_gpu():
+    yield use_gpu
+    use_gpu("t4")
+
+
+@pytest.mark.parametrize(("name", "value"), T4.items())
+def test_an_attribute_of_the_t4(name, value):
+    assert getattr(cuda.get_current_device(), name) == value
+
+
+def test_the_attributes_follow_the_modelled_gpu(other_gpu):
+    device = cuda.get_current_device()
+    assert (device.name, device.compute_capability) == ("Tesla T4", (7, 5))
+    assert not device.supports_bfloat16
+    other_gpu("a100")
+    assert (device.name, device.compute_capability) == ("A100-SXM4-40GB", (8, 0))
+    assert device.MULTIPROCESSOR_COUNT == find_gpu("a100").num_sms
+    assert device.supports_float16
+    assert device.supports_bfloat16
+
+
+def test_an_unknown_attribute_is_an_attribute_error():
+    device = cuda.get_current_device()
+    assert not hasattr(device, "ECC_ENABLED")
+    with pytest.raises(AttributeError, match="simulated"):
+        _ = device.NO_SUCH
+
+
+def test_the_list_of_devices():
+    assert len(cuda.gpus) == len(cuda.gpus.lst) == len(list(cuda.gpus)) == 1
+    assert cuda.list_devices() is cuda.gpus
+    assert cuda.gpus[0] == cuda.gpus[-1] == cuda.gpus.current
+    assert hash(cuda.gpus[0]) == hash(cuda.get_current_device())
+    assert "simulated" in str(cuda.gpus)
+    assert cuda.gpus[0].uuid.startswith("GPU-")
+    with pytest.raises(IndexError):
+        cuda.gpus[1]
+
+
+def test_a_device_is_chosen_by_number_and_by_with():
+    assert cuda.select_device(0).id == 0
+    with cuda.gpus[0] as device:
+        assert device.id == cuda.get_current_device().id
+    with pytest.raises(UnknownDeviceError) as caught:
+        cuda.select_device(1)
+    assert caught.value.device == 1
+    with pytest.raises(UnknownDeviceError):
+        cuda.current_context(3)
+
+
+def test_memory_info_counts_allocations_in_units_of_512():
+    context = cuda.current_context()
+    before = context.get_memory_info()
+    held = cuda.device_array(513, np.int8)
+    now = context.get_memory_info()
+    assert held.size == 513
+    assert before.free - now.free == 1024
+    assert now.total == before.total == 15 * 2**30
+
+
+def test_context_and_device_go_together():
+    assert cuda.current_context(0).device == cuda.get_current_device()
+    context = cuda.get_current_device().get_primary_context()
+    context.synchronize()
+    context.reset()
+    context.device.reset()
+    cuda.close()
+    assert cuda.device_array(3).size == 3  # nothing is lost
+
+
+def test_what_is_there_and_what_went_wrong():
+    assert cuda.is_available() is True
+    assert cuda.is_supported_version() is True
+    assert cuda.cuda_error() is None
+
+
+def test_detect_prints_the_device(capsys):
+    assert cuda.detect() is True
+    text = capsys.readouterr().out
+    assert text.startswith("Found 1 CUDA devices\n")
+    assert "Tesla T4" in text
+    assert "SIMULATED" in text
+    assert text.endswith("1/1 devices are supported\n")
+
+
+def test_what_steers_the_driver_changes_nothing():
+    cuda.profile_start()
+    cuda.profile_stop()
+    with cuda.profiling(), cuda.defer_cleanup():
+        array = cuda.to_device(np.arange(3))
+    assert array.copy_to_host().tolist() == [0, 1, 2]
+
+
+def test_require_context_keeps_the_function():
+    @cuda.require_context
+    def add(a, b=1):
+        """Add."""
+        return a + b
+
+    assert add(2, b=5) == 7
+    assert (add.__name__, add.__doc__) == ("add", "Add.")

@@ -1,0 +1,54 @@
+"""Events: modelled time between marks in the device's work, in milliseconds."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda
+from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.runtime import current_device
+from tinytorch_gpu.runtime.event import Event, elapsed_ms
+
+
+def test_the_time_between_two_events_is_the_growth_of_the_timeline():
+    timeline = current_device().timeline
+    start, end = Event(), Event()
+    before = timeline.elapsed_ns
+    start.record()
+    cuda.to_device(np.zeros(1_000_000, np.float32))
+    end.record(cuda.stream())
+    grown = timeline.elapsed_ns - before
+    assert grown > 4e6 / current_device().spec.pageable_gb_per_s
+    assert start.elapsed_time(end) == elapsed_ms(start, end) == grown / 1e6
+    assert elapsed_ms(end, start) == -grown / 1e6
+
+
+def test_recording_again_moves_the_mark():
+    start, end = Event(), Event()
+    start.record()
+    end.record()
+    assert start.elapsed_time(end) == 0
+    current_device().timeline.synchronize()
+    end.record()
+    assert start.elapsed_time(end) == current_device().spec.synchronize_ns / 1e6
+
+
+def test_an_event_is_always_done_and_can_be_waited_for():
+    event = Event()
+    assert event.query()
+    event.record()
+    event.wait()
+    event.wait(cuda.stream())
+    calls = current_device().timeline.synchronize_calls
+    event.synchronize()
+    assert current_device().timeline.synchronize_calls == calls + 1
+
+
+@pytest.mark.parametrize(("timing", "text"), [(True, "never"), (False, "without")])
+def test_time_needs_two_recorded_events_with_timing(timing, text):
+    recorded, other = Event(), Event(timing=timing)
+    recorded.record()
+    if not timing:
+        other.record()
+    for pair in ((recorded, other), (other, recorded)):
+        with pytest.raises(UnsupportedError, match=text):
+            elapsed_ms(*pair)

@@ -1,0 +1,36 @@
+"""Pinned host memory: known by address, for as long as it lives or is pinned."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu.runtime import pinned
+
+
+def test_memory_is_pinned_while_a_view_of_it_lives():
+    memory = pinned.pinned_bytes(64)
+    view = memory.view(np.float32)[::-2]
+    del memory
+    assert pinned.is_pinned(view)
+    before = len(pinned._ranges)
+    del view
+    assert len(pinned._ranges) == before - 1
+
+
+def test_a_part_is_pinned_and_what_reaches_beyond_is_not():
+    host = np.zeros((4, 6))
+    with pinned.pin(host[1:3]):
+        assert pinned.is_pinned(host[2])
+        assert pinned.is_pinned(host[1:3, ::-1].T)
+        assert not pinned.is_pinned(host)
+        assert not pinned.is_pinned(host[3])
+        assert not pinned.is_pinned(np.zeros(4))
+    assert not pinned.is_pinned(host[2])
+
+
+def test_pinning_nests_and_ends_with_an_error():
+    host = np.zeros(4)
+    with pinned.pin(host):
+        with pytest.raises(ZeroDivisionError), pinned.pin(host, host[:2]):
+            _ = 1 / 0
+        assert pinned.is_pinned(host)
+    assert not pinned.is_pinned(host)

@@ -1,0 +1,171 @@
+"""Loops over arrays, tuples, `enumerate` and `zip`, written as loops over `range`.
+
+Also `x += y` of a variable becomes `x = x + y`, since reading and assigning may need
+two versions of the variable. What remains is what the other rewriting files know.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.cuda.names import NOT_STATIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.cuda.names import Names
+
+__all__ = ["desugar", "range_length"]
+
+
+def desugar(tree: ast.FunctionDef, names: Names) -> ast.FunctionDef:
+    r"""Return a copy of the kernel in which every `for` goes over `range`.
+
+    Args:
+        tree: the kernel; it is changed.
+        names: tells what `enumerate` and `zip` stand for.
+
+    Example:
+        >>> from tinytorch_gpu.cuda.names import Names
+        >>> def k(x):
+        ...     for v in x:
+        ...         v += 1
+        >>> tree = ast.parse("def k(x):\n for v in x:\n  v += 1").body[0]
+        >>> loop = desugar(tree, Names(k, tree)).body[0]    # over range(len(x))
+        >>> [ast.unparse(statement) for statement in loop.body]
+        ['v = x[__k1]', 'v = v + 1']
+    """
+    _Desugar(names).visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+def range_length(start: Any, stop: Any, step: Any) -> Any:
+    """Return how many values `range(start, stop, step)` has; scalars or lanes, int64.
+
+    Example:
+        >>> int(range_length(np.int64(1), np.int64(8), np.int64(3)))    # 1, 4, 7
+        3
+    """
+    span = np.where(step > 0, stop - start, start - stop).astype(np.int64)
+    return np.maximum((span + abs(step) - 1) // np.maximum(abs(step), 1), 0)[()]
+
+
+@dataclass(frozen=True)
+class _Sequence:
+    """Something that a loop goes over: its length, and its element at an index."""
+
+    length: ast.expr
+    element: Callable[[ast.expr], ast.expr]
+
+
+class _Desugar(ast.NodeTransformer):
+    """Rewrites loops from the inside out."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._count = 0
+        self._assigned: set[str] = set()
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        self.generic_visit(node)
+        if not isinstance(node.target, ast.Name):
+            return node
+        old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        value = ast.copy_location(ast.BinOp(old, node.op, node.value), node)
+        return ast.copy_location(ast.Assign([node.target], value), node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        if self._called(node.iter) is range:
+            return node
+        names = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+        self._assigned = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        before: list[ast.stmt] = []
+        sequence = self._sequence(node.iter, before)
+        index = self._fresh("k")
+        first = ast.Assign([node.target], sequence.element(_read(index)))
+        made = ast.For(
+            ast.Name(index, ast.Store()),
+            _call(range, sequence.length),
+            [first, *node.body],
+            node.orelse,
+        )
+        for statement in (*before, first, made):
+            ast.copy_location(statement, node)
+        return [*before, made]
+
+    def _called(self, node: ast.expr) -> Any:
+        """Return what an expression calls, or NOT_STATIC."""
+        if not isinstance(node, ast.Call) or node.keywords:
+            return NOT_STATIC
+        return self._names.static(node.func)
+
+    def _sequence(self, node: ast.expr, before: list[ast.stmt]) -> _Sequence:
+        """Describe what a loop goes over; `before` gets what is evaluated once."""
+        makers = {range: self._range, enumerate: self._enumerate, zip: self._zip}
+        callee = self._called(node)
+        for known, make in makers.items():
+            if callee is known:
+                return make(node.args, before)  # type: ignore[attr-defined]
+        is_kept = isinstance(node, ast.Name) and node.id not in self._assigned
+        name = node.id if is_kept else self._once(node, before)  # type: ignore[attr-defined]
+        length = _call(len, _read(name))
+        return _Sequence(
+            length, lambda k: ast.Subscript(_read(name), k, ctx=ast.Load())
+        )
+
+    def _range(self, bounds: list[ast.expr], before: list[ast.stmt]) -> _Sequence:
+        zero, one = ast.Constant(0), ast.Constant(1)
+        parts = [zero, *bounds, one] if len(bounds) == 1 else [*bounds, one][:3]
+        start, stop, step = (self._once(part, before) for part in parts)
+        length = _call(range_length, *map(_read, (start, stop, step)))
+
+        def element(k: ast.expr) -> ast.expr:
+            return ast.BinOp(
+                _read(start), ast.Add(), ast.BinOp(k, ast.Mult(), _read(step))
+            )
+
+        return _Sequence(length, element)
+
+    def _enumerate(self, parts: list[ast.expr], before: list[ast.stmt]) -> _Sequence:
+        inner = self._sequence(parts[0], before)
+        start = self._once(parts[1] if len(parts) > 1 else ast.Constant(0), before)
+
+        def element(k: ast.expr) -> ast.expr:
+            number = ast.BinOp(_read(start), ast.Add(), k)
+            return ast.Tuple([number, inner.element(k)], ast.Load())
+
+        return _Sequence(inner.length, element)
+
+    def _zip(self, parts: list[ast.expr], before: list[ast.stmt]) -> _Sequence:
+        inner = [self._sequence(part, before) for part in parts]
+        lengths = [sequence.length for sequence in inner]
+        least = lengths[0]
+        if len(lengths) > 1:
+            least = _call(min, *lengths)
+        return _Sequence(
+            least, lambda k: ast.Tuple([s.element(k) for s in inner], ast.Load())
+        )
+
+    def _once(self, node: ast.expr, before: list[ast.stmt]) -> str:
+        """Name the value of an expression that is evaluated once, before the loop."""
+        name = self._fresh("once")
+        before.append(ast.Assign([ast.Name(name, ast.Store())], node))
+        return name
+
+    def _fresh(self, prefix: str) -> str:
+        self._count += 1
+        return f"__{prefix}{self._count}"
+
+
+def _call(function: Any, *arguments: ast.expr) -> ast.Call:
+    """Return a call of a function object, whatever its name is taken for."""
+    return ast.Call(ast.Constant(function), list(arguments), [])
+
+
+def _read(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())

@@ -1,0 +1,199 @@
+"""Which GPU there is, by numba.cuda's names: one, simulated, modelled on a real one.
+
+Source: numba.cuda 0.30.4 (`gpus`, device selection, `detect`).
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tinytorch_gpu.cuda.device_attributes import CudaContext, CudaDevice
+from tinytorch_gpu.errors import UnknownDeviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "DeviceList",
+    "close",
+    "cuda_error",
+    "current_context",
+    "defer_cleanup",
+    "detect",
+    "get_current_device",
+    "gpus",
+    "is_available",
+    "is_supported_version",
+    "list_devices",
+    "profile_start",
+    "profile_stop",
+    "profiling",
+    "require_context",
+    "select_device",
+]
+
+
+class DeviceList:
+    """All devices: one.
+
+    Example:
+        >>> len(gpus), gpus[0].id, gpus.current.id
+        (1, 0, 0)
+        >>> with gpus[0]:
+        ...     pass
+    """
+
+    @property
+    def lst(self) -> list[CudaDevice]:
+        """The devices as a list."""
+        return [CudaDevice(0)]
+
+    @property
+    def current(self) -> CudaDevice:
+        """The active device."""
+        return self.lst[0]
+
+    def __getitem__(self, devnum: Any) -> Any:
+        """Return a device by number.
+
+        Raises:
+            IndexError: there is none of that number.
+        """
+        return self.lst[devnum]
+
+    def __iter__(self) -> Iterator[CudaDevice]:
+        """Go through the devices."""
+        return iter(self.lst)
+
+    def __len__(self) -> int:
+        """Return the number of devices."""
+        return len(self.lst)
+
+    def __str__(self) -> str:
+        """List the devices."""
+        return ", ".join(map(str, self.lst))
+
+
+gpus = DeviceList()
+
+
+def list_devices() -> DeviceList:
+    """Return all devices."""
+    return gpus
+
+
+def get_current_device() -> CudaDevice:
+    """Return the active device.
+
+    Example:
+        >>> get_current_device().MULTIPROCESSOR_COUNT     # of the T4
+        40
+    """
+    return gpus.current
+
+
+def current_context(devnum: int | None = None) -> CudaContext:
+    """Return the context of a device, the active one unless its number is given."""
+    device = gpus.current if devnum is None else select_device(devnum)
+    return device.get_primary_context()
+
+
+def select_device(device_id: int) -> CudaDevice:
+    """Make a device the active one, and return it.
+
+    Args:
+        device_id: its number; there is only 0.
+
+    Raises:
+        UnknownDeviceError: no device has that number.
+    """
+    for device in gpus:
+        if device.id == device_id:
+            return device
+    raise UnknownDeviceError(
+        f"no device has the number {device_id!r}",
+        where=f"cuda.select_device({device_id!r})",
+        why="one device is simulated: number 0",
+        fix='cuda.select_device(0); choose its model with simgpu.install(gpu="a100")',
+        device=device_id,
+    )
+
+
+def is_available() -> bool:
+    """Tell whether kernels can be launched: always, since the device is simulated."""
+    return True
+
+
+def is_supported_version() -> bool:
+    """Tell whether the CUDA runtime is supported: there is none to disagree with."""
+    return True
+
+
+def cuda_error() -> None:
+    """Return what went wrong at the start of the driver: nothing."""
+
+
+def detect() -> bool:
+    """Print the devices; return whether there is one.
+
+    Example:
+        >>> detect()
+        Found 1 CUDA devices
+        id 0             Tesla T4      [SIMULATED, compute capability 7.5]
+        Summary:
+            1/1 devices are supported
+        True
+    """
+    lines = [f"Found {len(gpus)} CUDA devices"]
+    for device in gpus:
+        major, minor = device.compute_capability
+        told = f"[SIMULATED, compute capability {major}.{minor}]"
+        lines.append(f"id {device.id} {device.name:>20} {told:>40}")
+    lines += ["Summary:", f"    {len(gpus)}/{len(gpus)} devices are supported"]
+    sys.stdout.write("\n".join([*lines, ""]))
+    return True
+
+
+def close() -> None:
+    """Do nothing: on hardware it destroys the context and with it all arrays."""
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Keep memory from being freed in the `with` block: freeing never stalls here.
+
+    Yields:
+        Nothing.
+    """
+    yield
+
+
+def profile_start() -> None:
+    """Do nothing: it steers NVIDIA's profilers; see `tinytorch_gpu.profiler`."""
+
+
+def profile_stop() -> None:
+    """Do nothing, as `profile_start`."""
+
+
+@contextmanager
+def profiling() -> Iterator[None]:
+    """Steer NVIDIA's profilers, hence do nothing, as `profile_start`.
+
+    Yields:
+        Nothing.
+    """
+    yield
+
+
+def require_context(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make sure that a device is active when the function is called: one always is."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        return function(*arguments, **named)
+
+    return call

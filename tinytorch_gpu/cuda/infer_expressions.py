@@ -1,0 +1,259 @@
+"""Types of a kernel's expressions, found before any thread runs.
+
+A type is shown by a *dummy*: a NumPy scalar of its dtype, a `KernelArray` of one
+element, a tuple of dummies, None. An expression is evaluated with dummies by the very
+functions that the lane program will call, so that no second table of types exists.
+
+What is found is noted on the syntax tree: `node.unified` (the dummy of a ternary's or
+an `and`'s common type), `node.program` (of a device function's call).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from tinytorch_gpu.cuda.dummies import (
+    array_dummy,
+    dummy_of,
+    index_dummy,
+    join_dummies,
+    key_of,
+)
+from tinytorch_gpu.cuda.functions import known_function
+from tinytorch_gpu.cuda.intrinsics import GridGroup, Intrinsic, Special
+from tinytorch_gpu.cuda.names import NOT_STATIC, Names
+from tinytorch_gpu.cuda.operators import BINARY_NAMES, COMPARE_NAMES, UNARY_NAMES
+from tinytorch_gpu.errors import SimGPUError
+from tinytorch_gpu.executor.arithmetic import BINARY, COMPARE, UNARY
+from tinytorch_gpu.executor.indexing import get_attribute
+from tinytorch_gpu.trace import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.cuda.kernel_source import KernelText
+
+__all__ = ["ExpressionTypes", "UnknownTypeError"]
+
+
+class UnknownTypeError(Exception):
+    """A type is not known yet: of a variable in a loop, or of a recursive call."""
+
+    def __init__(self, error: SimGPUError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class ExpressionTypes:
+    """Finds types of expressions; `StatementTypes` adds variables.
+
+    Args:
+        text: the kernel's source, for errors.
+        names: what names stand for.
+    """
+
+    def __init__(self, text: KernelText, names: Names) -> None:
+        self.text = text
+        self.names = names
+        self._readers: dict[type[ast.expr], Callable[[Any], Any]] = {
+            ast.Constant: self._constant,
+            ast.Name: self._name,
+            ast.BinOp: self._binary,
+            ast.UnaryOp: self._unary,
+            ast.Compare: self._compare,
+            ast.BoolOp: self._bool,
+            ast.IfExp: self._ternary,
+            ast.Subscript: self._subscript,
+            ast.Attribute: self._attribute,
+            ast.Tuple: lambda node: tuple(map(self.read, node.elts)),
+            ast.Call: self._call,
+        }
+
+    def read(self, node: ast.expr) -> Any:
+        """Return the dummy of an expression.
+
+        Raises:
+            KernelSyntaxError: it is outside the kernel language.
+            KernelTypeError: its types do not fit.
+            UnknownTypeError: it hangs on a type that is not known yet.
+        """
+        reader = self._readers.get(type(node))
+        if reader is None:
+            self.refuse(node, f"{type(node).__name__} in a kernel")
+        try:
+            return reader(node)
+        except SimGPUError as error:
+            if not error.where:
+                error.where = str(self.text.line_of(node))
+            raise
+
+    def variable(self, node: ast.Name) -> Any:
+        """Return the dummy of a local variable."""
+        raise NotImplementedError
+
+    def refuse(self, node: ast.AST, what: str, fix: str = "") -> NoReturn:
+        """Raise the error for a construct outside the kernel language."""
+        raise self.text.syntax_error(node, what, fix)
+
+    # One method for each kind of expression.
+
+    def _constant(self, node: ast.Constant) -> Any:
+        if node.value is ...:
+            return ...
+        dummy = dummy_of(node.value)
+        if dummy is NOT_STATIC:
+            self.refuse(node, f"a {type(node.value).__name__} constant")
+        return dummy
+
+    def _name(self, node: ast.Name) -> Any:
+        if node.id in self.names.local:
+            return self.variable(node)
+        return self._static(node, self.names.static(node))
+
+    def _static(self, node: ast.expr, value: Any) -> Any:
+        if isinstance(value, Special):
+            return value.dummy
+        spelled = ast.unparse(node)
+        if value is NOT_STATIC:
+            self.refuse(node, f"`{spelled}` is not defined", "pass it as an argument")
+        is_host = isinstance(value, np.ndarray)
+        dummy = array_dummy(value.dtype, value.ndim) if is_host else dummy_of(value)
+        if dummy is NOT_STATIC or isinstance(dummy, str):
+            self.refuse(
+                node,
+                f"`{spelled}` is a {type(value).__name__}, which a kernel cannot "
+                "capture",
+                f"pass `{spelled}` as an argument of the kernel",
+            )
+        return dummy
+
+    def _binary(self, node: ast.BinOp) -> Any:
+        name = BINARY_NAMES.get(type(node.op))
+        if name is None:
+            self.refuse(node, f"the operator {type(node.op).__name__}")
+        left, right = self.read(node.left), self.read(node.right)
+        is_tuple = (
+            name == "add" and isinstance(left, tuple) and isinstance(right, tuple)
+        )
+        node.is_tuple = is_tuple  # type: ignore[attr-defined]
+        if is_tuple:
+            return left + right
+        return dummy_of(BINARY[name](left, right))
+
+    def _unary(self, node: ast.UnaryOp) -> Any:
+        return dummy_of(UNARY[UNARY_NAMES[type(node.op)]](self.read(node.operand)))
+
+    def _compare(self, node: ast.Compare) -> Any:
+        node.known = self.none_test(node)  # type: ignore[attr-defined]
+        if node.known is not None:  # type: ignore[attr-defined]
+            return np.True_
+        values = [self.read(part) for part in (node.left, *node.comparators)]
+        for position, operator in enumerate(node.ops):
+            name = COMPARE_NAMES.get(type(operator))
+            if name is None:
+                self.refuse(node, f"`{ast.unparse(node)}`", "compare with ==, <, ...")
+            COMPARE[name](values[position], values[position + 1])
+        return np.True_
+
+    def none_test(self, node: ast.expr) -> bool | None:
+        """Return what `x is None` is, which types alone decide; else None."""
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+            return None
+        operator, right = node.ops[0], node.comparators[0]
+        is_none = isinstance(right, ast.Constant) and right.value is None
+        if not is_none or not isinstance(operator, (ast.Is, ast.IsNot)):
+            return None
+        return (self.read(node.left) is None) == isinstance(operator, ast.Is)
+
+    def _bool(self, node: ast.BoolOp) -> Any:
+        return self._common(node, [self.read(value) for value in node.values])
+
+    def _ternary(self, node: ast.IfExp) -> Any:
+        self.read(node.test)
+        return self._common(node, [self.read(node.body), self.read(node.orelse)])
+
+    def _common(self, node: ast.expr, dummies: list[Any]) -> Any:
+        """Return the type that unifies several; note it where they differ."""
+        common = join_dummies(dummies)
+        differs = any(key_of(dummy) != key_of(common) for dummy in dummies)
+        node.unified = common if differs else None  # type: ignore[attr-defined]
+        return common
+
+    def _subscript(self, node: ast.Subscript) -> Any:
+        base = self.read(node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if isinstance(base, tuple):
+            return self._element(base, node.slice)
+        indices = tuple(map(self._index, parts))
+        if len(parts) == 1 and isinstance(indices[0], tuple):
+            indices = indices[0]
+        return index_dummy(base, indices, Site(self.text.line_of(node), _spelled(node)))
+
+    def _index(self, node: ast.expr) -> Any:
+        if not isinstance(node, ast.Slice):
+            return self.read(node)
+        bounds = (node.lower, node.upper, node.step)
+        return slice(*(None if b is None else self.read(b) for b in bounds))
+
+    def _element(self, base: tuple[Any, ...], index: ast.expr) -> Any:
+        """Type of a tuple's element: of the one, or of all if they are alike."""
+        position = self.names.static(index)
+        if isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
+            position = -index.operand.value  # type: ignore[operator]
+        if isinstance(position, int) and -len(base) <= position < len(base):
+            return base[position]
+        self.read(index)
+        return join_dummies(list(base))
+
+    def _attribute(self, node: ast.Attribute) -> Any:
+        value = self.names.static(node)
+        if value is not NOT_STATIC:
+            return self._static(node, value)
+        base = self.read(node.value)
+        site = Site(self.text.line_of(node), ast.unparse(node))
+        return dummy_of(get_attribute(base, node.attr, site))
+
+    # Calls.
+
+    def _call(self, node: ast.Call) -> Any:
+        callee = self.names.static(node.func)
+        if callee is NOT_STATIC and isinstance(node.func, ast.Attribute):
+            return self._method(node, node.func)
+        if isinstance(callee, Intrinsic):
+            return self.intrinsic(node, callee)
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            self.refuse(node, "`*arguments` in a kernel", "write the arguments out")
+        known = known_function(callee)
+        if known is None:
+            return self.device_call(node, callee)
+        if node.keywords:
+            self.refuse(node, "keyword arguments here", "pass them by position")
+        known.check_count(node, str(self.text.line_of(node)))
+        return dummy_of(known.function(*map(self.read, node.args)))
+
+    def _method(self, node: ast.Call, function: ast.Attribute) -> Any:
+        """Type a method's call: the grid group's sync() is the one there is."""
+        base = self.read(function.value)
+        if not isinstance(base, GridGroup) or function.attr != "sync" or node.args:
+            self.refuse(
+                node,
+                f"the method `.{function.attr}()` in a kernel",
+                "use operators, functions of cuda and math, or a @cuda.jit function",
+            )
+        node.is_grid_sync = True  # type: ignore[attr-defined]
+        return np.int32(1)
+
+    def intrinsic(self, node: ast.Call, callee: Intrinsic) -> Any:
+        """Return the dummy of an intrinsic's result."""
+        raise NotImplementedError
+
+    def device_call(self, node: ast.Call, callee: Any) -> Any:
+        """Return the dummy of a device function's result."""
+        raise NotImplementedError
+
+
+def _spelled(node: ast.Subscript) -> str:
+    return ast.unparse(node.value)

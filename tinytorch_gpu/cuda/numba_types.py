@@ -1,0 +1,76 @@
+"""Objects of an installed numba that a kernel may name: its types and its functions.
+
+`from numba import float32` gives a type of numba's where numba is installed; kernels
+use it as ours. The objects are known by their class's module, so numba is not imported.
+
+Source: numba 0.68.1: `types.Number.name`, `types.Array` (`dtype`, `ndim`, `layout`),
+`typing.templates.Signature` (`args`, `return_type`), `Dispatcher.py_func`.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+from tinytorch_gpu.cuda import types
+from tinytorch_gpu.cuda.types import ArrayType, ScalarType, Signature, Type
+
+__all__ = ["from_numba", "python_function"]
+
+
+def from_numba(value: Any) -> Any:
+    """Return our type or signature in place of numba's.
+
+    Args:
+        value: any object.
+
+    Returns:
+        Ours for a type or signature of numba that kernels know, a tuple of ours for a
+        tuple of numba's; else the value itself.
+
+    Example:
+        >>> from_numba(7), from_numba((types.int8, 7))
+        (7, (int8, 7))
+    """
+    if type(value) is tuple:
+        return tuple(from_numba(part) for part in value)
+    if not _is_numbas(value):
+        return value
+    if hasattr(value, "return_type") and hasattr(value, "args"):
+        return _signature(value)
+    if hasattr(value, "layout") and hasattr(value, "ndim"):
+        element = from_numba(value.dtype)
+        is_known = isinstance(element, ScalarType)
+        return ArrayType(element, value.ndim, value.layout) if is_known else value
+    name = str(getattr(value, "name", None))
+    found = getattr(types, "boolean" if name == "bool" else name, None)
+    return found if isinstance(found, Type) else value
+
+
+def python_function(value: Any) -> FunctionType | None:
+    """Return the Python function behind one that numba compiles for the CPU.
+
+    Args:
+        value: any object; `@numba.njit` makes dispatchers, which numba's kernels may
+            call as device functions.
+
+    Returns:
+        The function, or None when the value is no such dispatcher.
+
+    Example:
+        >>> python_function(len) is None
+        True
+    """
+    function = getattr(value, "py_func", None) if _is_numbas(value) else None
+    return function if isinstance(function, FunctionType) else None
+
+
+def _signature(value: Any) -> Any:
+    parts = [from_numba(part) for part in (value.return_type, *value.args)]
+    if not all(isinstance(part, Type) for part in parts):
+        return value
+    return Signature(tuple(parts[1:]), parts[0])
+
+
+def _is_numbas(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] in {"numba", "numba_cuda"}

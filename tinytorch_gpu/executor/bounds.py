@@ -1,0 +1,119 @@
+"""Bounds of one axis: each lane's index, negative ones wrapped once, or a fault.
+
+Compiled numba adds the axis length once to a negative index of a signed type; beyond
+that it checks nothing. Here active lanes are checked, always.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.executor.faults import out_of_bounds
+from tinytorch_gpu.executor.kernel_array import KernelArray
+from tinytorch_gpu.executor.lanes import require_defined
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.executor.mask import Mask
+    from tinytorch_gpu.trace import Site
+
+__all__ = ["in_bounds", "read_only", "wrong_index"]
+
+
+def in_bounds(
+    batch: Batch,
+    mask: Mask,
+    array: KernelArray,
+    axis: int,
+    index: Any,
+    site: Site,
+    action: str,
+) -> Any:
+    """Return the index as int64, negative ones wrapped once; fault when outside.
+
+    Args:
+        batch: the lanes.
+        mask: the active ones; others may be outside.
+        array: what is indexed.
+        axis: which axis the index is for.
+        index: a lane value of an integer type.
+        site: where it stands.
+        action: "load from" or the like, for the error.
+
+    Returns:
+        int64 scalar or lanes.
+
+    Raises:
+        OutOfBoundsError: an active lane's index is outside.
+        KernelTypeError: the index is no integer.
+    """
+    length = array.lengths[axis]
+    require_defined(index)
+    if not isinstance(index, (np.ndarray, np.generic)) or index.dtype.kind not in "iub":
+        raise wrong_index(array, f"an index of type {np.result_type(index)}", site)
+    wide: Any
+    if isinstance(length, np.ndarray):
+        wide = np.atleast_2d(index.astype(np.int64))
+    elif index.ndim == 0:
+        position = int(index)
+        if position < 0 and index.dtype.kind == "i":
+            position += length
+        if 0 <= position < length:
+            return np.int64(position)
+        wide = index.astype(np.int64).reshape(1, 1)
+    else:
+        wide = index.astype(np.int64, copy=False)
+        if not wide.size or int(wide.view(np.uint64).max()) < length:
+            return wide
+    is_signed = index.dtype.kind == "i"
+    wrapped = np.where(wide < 0, wide + length, wide) if is_signed else wide
+    outside = (wrapped < 0) | (wrapped >= length)
+    if mask.lanes is not None:
+        outside = outside & mask.lanes
+    if outside.any():
+        faulty = outside & mask.full()
+        at_fault = _of_first_lane(batch, array, faulty)
+        raise out_of_bounds(batch, at_fault, axis, wide, faulty, site, action)
+    return wrapped
+
+
+def _of_first_lane(batch: Batch, array: KernelArray, faulty: Any) -> KernelArray:
+    """Return the view as the first lane at fault has it, to tell its lengths."""
+    lane = int(np.argmax(faulty))
+    lengths = (np.broadcast_to(n, batch.shape).flat[lane] for n in array.lengths)
+    return array.view(array.offset, tuple(map(int, lengths)), array.steps)
+
+
+def wrong_index(array: Any, given: str, site: Site) -> KernelTypeError:
+    """Make the error of an index that an array does not take.
+
+    Args:
+        array: what is indexed; need not be an array.
+        given: what it was given, in words.
+        site: where it stands.
+    """
+    shape = array.lengths if isinstance(array, KernelArray) else None
+    return KernelTypeError(
+        f"`{site.expression}` cannot be indexed with {given}",
+        where=str(site.line),
+        why=f"`{site.expression}` has shape {shape}" if shape else "it is no array",
+        fix="give one integer for each axis",
+    )
+
+
+def read_only(array: KernelArray, site: Site) -> KernelTypeError:
+    """Make the error of a store to an array that kernels cannot write.
+
+    Args:
+        array: the target.
+        site: where it stands.
+    """
+    return KernelTypeError(
+        f"`{site.expression}` is {array.space} memory, which a kernel cannot write",
+        where=str(site.line),
+        why="its values were taken over when the kernel was compiled",
+        fix="pass the array as an argument of the kernel",
+    )

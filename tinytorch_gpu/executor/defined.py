@@ -1,0 +1,68 @@
+"""Lanes for which a variable is defined, and the warning when one that is not shows.
+
+Source: compute-sanitizer's initcheck, which reports uninitialised memory; registers are
+ours to report.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tinytorch_gpu.errors import KernelWarning
+from tinytorch_gpu.executor.faults import block_name, thread_range
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.executor.mask import Mask
+    from tinytorch_gpu.trace import Site
+
+__all__ = ["check_defined", "now_defined"]
+
+
+def now_defined(old: Mask, mask: Mask, *sources: Mask) -> Mask:
+    """Return for which lanes a variable is defined after an assignment.
+
+    Args:
+        old: for which lanes it was.
+        mask: the lanes that assign.
+        sources: for which lanes the variables that the value reads are defined.
+    """
+    lanes = mask
+    for source in sources:
+        lanes = lanes.minus(lanes.minus(source))
+    return old.minus(mask).plus(lanes)
+
+
+def check_defined(
+    batch: Batch, mask: Mask, site: Site, *variables: tuple[str, Mask]
+) -> None:
+    """Warn when a variable that is undefined in some lane reaches memory or a branch.
+
+    Args:
+        batch: the lanes.
+        mask: those that take part.
+        site: where it stands.
+        variables: names, each with the lanes for which it is defined.
+
+    Warns:
+        KernelWarning: names the variable, the line, and the lanes.
+    """
+    for name, defined in variables:
+        undefined = mask.minus(defined)
+        if not undefined.count:
+            continue
+        lanes = undefined.full()
+        row = int(np.argmax(lanes.any(axis=1)))
+        threads = thread_range(batch, np.flatnonzero(lanes[row]))
+        warning = KernelWarning(
+            f"`{name.partition('__')[0]}` is used by {undefined.count} lanes that "
+            "never assigned it",
+            where=f"{site.line}\n{block_name(batch, row)}, {threads}",
+            why="it is assigned on a path that these lanes did not take; on a GPU it "
+            "holds leftovers",
+            fix="give it a value before the `if` or the loop",
+        )
+        warnings.warn(warning, stacklevel=2)

@@ -1,0 +1,127 @@
+"""What is told when a block does not come to a barrier as a whole."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import BarrierDivergenceError, KernelWarning
+from tinytorch_gpu.executor.faults import block_name, coordinates, thread_range
+from tinytorch_gpu.executor.notices import warn_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tinytorch_gpu.executor.barrier import Arrival
+    from tinytorch_gpu.executor.strand import Strand
+    from tinytorch_gpu.trace import SourceLine
+
+__all__ = ["divergence", "warn_of_returned"]
+
+FIXES = {
+    "block": "move the barrier out of the `if` or loop that some threads skip",
+    "grid": "let every thread reach the same grid.sync(), or return before it",
+}
+HANGS = "hardware may hang here"
+COUNTS = "hardware counts arrivals only, so this may appear to work there"
+
+
+def divergence(
+    strands: Sequence[Strand], came: Any, live: Any, missing: Any, arrival: Arrival
+) -> BarrierDivergenceError:
+    """Make the error of the first block with missing threads.
+
+    The launch is lost, so the lanes run on to see where the missing ones come to.
+
+    Args:
+        strands: the block's strands.
+        came: bool (blocks, threads), lanes at the barrier.
+        live: bool (blocks, threads), lanes that it waits for.
+        missing: bool (blocks, threads), lanes that are not there.
+        arrival: the barrier.
+    """
+    batch, line = strands[0].batch, arrival.site.line
+    row = int(np.argmax(missing.any(axis=1)))
+    arrived, expected = int(came[row].sum()), int(live[row].sum())
+    absent = np.flatnonzero(missing[row])
+    other = _line_of_others(strands, came[row], missing[row], row, arrival)
+    scope = "grid" if arrival.kind == "grid" else "block"
+    return BarrierDivergenceError(
+        f"{arrival.call} reached by {arrived} of the block's {expected} live threads",
+        where=f"{line}\n{block_name(batch, row)}; not there: "
+        f"{thread_range(batch, absent)}"
+        + (f"\nthey wait at line {other.line}:    {other.text}" if other else ""),
+        why=f"a barrier opens when every live thread of the {scope} has come;\n"
+        + (COUNTS if other else HANGS),
+        fix=FIXES[scope],
+        kernel=line.kernel,
+        line=line.line,
+        block=coordinates(batch.first + row, batch.grid),
+        arrived=arrived,
+        expected=expected,
+        threads=tuple(coordinates(int(t), batch.block) for t in absent),
+        elsewhere=other.line if other else None,
+    )
+
+
+def _line_of_others(
+    strands: Sequence[Strand], came: Any, missing: Any, row: int, arrival: Arrival
+) -> SourceLine | None:
+    """Find the other barrier that missing lanes of a block come to, if there is one.
+
+    Args:
+        strands: the block's strands.
+        came: bool (threads,), lanes of the block at the barrier.
+        missing: bool (threads,), lanes that are not there.
+        row: the block's position in its batch.
+        arrival: the barrier that they miss.
+    """
+    for strand in strands:
+        if not (strand.batch.live.full()[row] & missing).any():
+            continue
+        if strand.arrival is not None and strand.arrival.is_at(arrival):
+            with contextlib.suppress(Exception):  # it runs on without its barrier
+                strand.advance(np.int32(0))
+        if strand.arrival is not None:
+            lanes = strand.arrival.mask.full()[row]
+            if (lanes & missing).any() and not (lanes & came).any():
+                return strand.arrival.site.line
+    return None
+
+
+def warn_of_returned(
+    strands: Sequence[Strand], arrival: Arrival, told: set[SourceLine]
+) -> None:
+    """Warn once for each line when threads of a waiting block have returned.
+
+    Args:
+        strands: all strands of the blocks.
+        arrival: the barrier, which opens.
+        told: lines that a warning was issued for in this launch; grows.
+    """
+    if all(s.batch.live.count == s.batch.entry.count for s in strands):
+        return
+    live = np.logical_or.reduce([s.batch.live.full() for s in strands])
+    entry = np.logical_or.reduce([s.batch.entry.full() for s in strands])
+    came = np.logical_or.reduce([s.arrival.mask.full() for s in strands if s.arrival])
+    returned = entry & ~live & came.any(axis=1, keepdims=True)
+    if not returned.any():
+        return
+    batch, line = strands[0].batch, arrival.site.line
+    row = int(np.argmax(returned.any(axis=1)))
+    gone, all_threads = int(returned[row].sum()), int(entry[row].sum())
+    told.add(line)
+    warning = KernelWarning(
+        f"{gone} of the block's {all_threads} threads returned before {arrival.call}",
+        where=f"{line}\n{block_name(batch, row)}, "
+        f"{thread_range(batch, np.flatnonzero(returned[row]))}",
+        why="CUDA's guide asks all threads to come; hardware goes on without these",
+        fix="guard the work with an `if` instead of returning, so that all come",
+        kernel=line.kernel,
+        line=line.line,
+        block=coordinates(batch.first + row, batch.grid),
+        returned=gone,
+    )
+    warn_at(line, warning)

@@ -1,0 +1,168 @@
+"""`KernelArray`: what an array is inside a kernel, in whichever memory it lies.
+
+Flat storage, an offset, and the length and step of each axis, counted in elements.
+Global, shared, local and constant arrays derive from it and say how elements at flat
+indices are read and written. A view shares its array's storage.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.executor.mask import Mask
+
+__all__ = ["KernelArray", "row_major"]
+
+
+class KernelArray:
+    """An array inside a kernel.
+
+    Args:
+        storage: all elements of the memory the array lies in, (n,).
+        offset: element index of the array's element 0; a scalar, or one for each lane.
+        shape: length of each axis; an int, or int64 lanes after a slice whose bounds
+            differ between lanes.
+        steps: elements from one index to the next along each axis.
+
+    Example:
+        >>> whole = KernelArray(np.zeros(6), np.int64(0), (2, 3), (3, 1))
+        >>> row = whole.view(np.int64(3), (3,), (1,))
+        >>> row.shape, row.nbytes
+        ((np.int64(3),), 24)
+    """
+
+    space = "global"
+    address = 0
+    is_read_only = False
+
+    def __init__(
+        self,
+        storage: npt.NDArray[Any],
+        offset: Any,
+        shape: tuple[Any, ...],
+        steps: tuple[int, ...],
+    ) -> None:
+        self.storage = storage
+        self.offset = offset
+        self.lengths = shape
+        self.steps = steps
+        self.reach = _count(shape)
+
+    @property
+    def element_dtype(self) -> np.dtype[Any]:
+        """Element type; not `dtype`: no operator takes an array for a number."""
+        return self.storage.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.storage.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the indices of all lanes can reach.
+
+        A view that begins elsewhere for each lane counts as the array it is cut from.
+        """
+        return int(self.reach) * self.itemsize
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Length of each axis as a kernel reads it, int64."""
+        return tuple(map(np.int64, self.lengths))
+
+    @property
+    def size(self) -> Any:
+        """Number of elements, int64."""
+        return _count(self.lengths)
+
+    @property
+    def ndim(self) -> Any:
+        """Number of axes, int64."""
+        return np.int64(len(self.lengths))
+
+    @property
+    def strides(self) -> tuple[Any, ...]:
+        """Bytes between neighbours along each axis, int64."""
+        return tuple(np.int64(step * self.itemsize) for step in self.steps)
+
+    def view(
+        self, offset: Any, lengths: tuple[Any, ...], steps: tuple[int, ...]
+    ) -> Self:
+        """Return an array over the same storage.
+
+        Args:
+            offset: element index of its element 0; a scalar or one for each lane.
+            lengths: of each axis; ints or int64 lanes.
+            steps: elements from one index to the next along each axis.
+        """
+        made = copy.copy(self)
+        made.offset, made.lengths, made.steps = offset, lengths, steps
+        size = _count(lengths)
+        if np.ndim(offset) == 0 and np.ndim(size) == 0:
+            made.reach = size
+        return made
+
+    def joined(self, lanes: Any, other: KernelArray) -> Self | None:
+        """Return what a variable holds after some lanes assign this array.
+
+        Args:
+            lanes: bool, broadcastable to (blocks, threads); the lanes that assign.
+            other: what the variable holds in the other lanes.
+
+        Returns:
+            One view that differs by lane; None if the two are no views of one array
+            with the same steps.
+        """
+        if self.storage is not other.storage or self.steps != other.steps:
+            return None
+        pairs = zip(self.lengths, other.lengths, strict=True)
+        lengths = tuple(_choose(lanes, new, old) for new, old in pairs)
+        offset = np.where(lanes, self.offset, other.offset)
+        made = self.view(offset, lengths, self.steps)
+        made.reach = max(self.reach, other.reach)
+        return made
+
+    def fetch(self, flat: Any) -> Any:
+        """Return the elements at flat indices; inactive lanes' indices are clipped."""
+        raise NotImplementedError
+
+    def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
+        """Write the active lanes' values; of lanes that collide the highest wins."""
+        raise NotImplementedError
+
+
+def _choose(lanes: Any, new: Any, old: Any) -> Any:
+    """Return a length by lane; a plain one where both are the same number."""
+    is_same = np.ndim(new) == np.ndim(old) == 0 and new == old
+    return new if is_same else np.where(lanes, new, old)
+
+
+def _count(lengths: tuple[Any, ...]) -> Any:
+    """Number of elements, int64; lanes when a length differs between lanes."""
+    total = np.int64(1)
+    for length in lengths:
+        total = total * np.int64(length)
+    return total
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the steps of an array whose last axis is contiguous.
+
+    Args:
+        shape: length of each axis.
+
+    Example:
+        >>> row_major((2, 3, 4))
+        (12, 4, 1)
+    """
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))

@@ -1,0 +1,96 @@
+"""`print`, `assert` and `raise` of a kernel: lane by lane, in the order of threads."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import KernelRaisedError
+from tinytorch_gpu.executor.arithmetic import truth
+from tinytorch_gpu.executor.faults import block_name, thread_range
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.executor.mask import Mask
+    from tinytorch_gpu.trace import Site
+
+__all__ = ["kernel_assert", "kernel_print", "kernel_raise"]
+
+
+def kernel_print(batch: Batch, mask: Mask, *values: Any) -> None:
+    """Print one line for each active lane, by block and thread.
+
+    Hardware buffers what threads print and shows it in no set order.
+
+    Args:
+        batch: the lanes.
+        mask: those that print.
+        values: lane values and strings.
+    """
+    blocks, threads = np.nonzero(mask.full())
+    columns = [_column(batch, value, blocks, threads) for value in values]
+    for parts in zip(*columns, strict=True) if columns else [()] * len(blocks):
+        print(*parts)  # noqa: T201  (what the learner asked for)
+
+
+def _column(batch: Batch, value: Any, blocks: Any, threads: Any) -> list[Any]:
+    """Return what each lane prints of one value."""
+    if isinstance(value, tuple):
+        parts = [_column(batch, part, blocks, threads) for part in value]
+        return list(zip(*parts, strict=True))
+    if isinstance(value, (np.ndarray, np.generic)):
+        lanes: list[Any] = np.broadcast_to(value, batch.shape)[blocks, threads].tolist()
+        return lanes
+    return [value] * len(blocks)
+
+
+def kernel_assert(
+    batch: Batch, mask: Mask, site: Site, condition: Any, message: str
+) -> None:
+    """Stop the launch unless the condition holds for every active lane.
+
+    Raises:
+        KernelRaisedError: it does not; also an AssertionError.
+    """
+    _, failing = mask.split(truth(condition))
+    if failing.count:
+        told = f"AssertionError: {message}" if message else "AssertionError"
+        kernel_raise(batch, failing, site, AssertionError, told)
+
+
+def kernel_raise(
+    batch: Batch, mask: Mask, site: Site, kind: Any, told: str
+) -> None:
+    """Stop the launch as its first active lane raises.
+
+    Args:
+        batch: the lanes.
+        mask: those that raise.
+        site: where it stands.
+        kind: the exception's class.
+        told: the exception as the learner wrote it.
+
+    Raises:
+        KernelRaisedError: always; an instance of `kind` too.
+    """
+    lanes = mask.full()
+    row = int(np.argmax(lanes.any(axis=1)))
+    threads = thread_range(batch, np.flatnonzero(lanes[row]))
+    raise _raised_class(kind)(
+        f"{told}, in {mask.count} lanes",
+        where=f"{site.line}\n{block_name(batch, row)}, {threads}",
+        why="the kernel was compiled with debug=True, and these lanes came here",
+        fix="follow the values that lead to this line",
+        kernel=site.line.kernel,
+        line=site.line.line,
+    )
+
+
+@lru_cache
+def _raised_class(kind: Any) -> type[KernelRaisedError]:
+    """Return a class that is both a fault of a kernel and what the kernel raised."""
+    if issubclass(KernelRaisedError, kind):
+        return KernelRaisedError
+    return type(kind.__name__, (KernelRaisedError, kind), {})

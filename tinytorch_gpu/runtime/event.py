@@ -1,0 +1,97 @@
+"""Events: marks in the device's work, between which modelled time is measured.
+
+Source: numba.cuda 0.30.4, `Event`; CUDA Runtime API, "Event Management" (milliseconds;
+an event that was never recorded counts as done).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.runtime.device import current_device
+
+__all__ = ["Event", "elapsed_ms"]
+
+
+class Event:
+    """A mark in the device's work.
+
+    Args:
+        timing: whether time is measured between it and another event.
+
+    Example:
+        >>> start, end = Event(), Event()
+        >>> start.record()
+        >>> end.record()
+        >>> start.elapsed_time(end)     # nothing ran in between
+        0.0
+    """
+
+    def __init__(self, timing: bool = True) -> None:
+        self.timing = timing
+        self._time_ns: float | None = None
+
+    def record(self, stream: Any = 0) -> None:
+        """Mark the point at which all work issued so far is done (modelled time)."""
+        del stream  # streams run in order, so that one mark is as good as another
+        self._time_ns = current_device().timeline.elapsed_ns
+
+    def query(self) -> bool:
+        """Tell whether the work before the mark is done: it always is here."""
+        return True
+
+    def synchronize(self) -> None:
+        """Let the host wait for the mark (modelled host time)."""
+        current_device().timeline.synchronize()
+
+    def wait(self, stream: Any = 0) -> None:
+        """Let a stream wait for the mark; streams run in order, so it has been."""
+        del stream
+
+    def elapsed_time(self, evtend: Event) -> float:
+        """Return the modelled milliseconds from this event to a later one.
+
+        Args:
+            evtend: the later event.
+
+        Raises:
+            UnsupportedError: one was never recorded, or has no timing.
+        """
+        return elapsed_ms(self, evtend)
+
+    def time_ns(self) -> float:
+        """Return the modelled time of the mark, in nanoseconds.
+
+        Raises:
+            UnsupportedError: it was never recorded, or has no timing.
+        """
+        if self._time_ns is not None and self.timing:
+            return self._time_ns
+        raise UnsupportedError(
+            "elapsed_time of an event that was never recorded"
+            if self.timing
+            else "elapsed_time of an event without timing",
+            where="event.elapsed_time(...)",
+            why="time is measured between two recorded events with timing",
+            fix="start = cuda.event(); start.record() before the work, and\n"
+            "end = cuda.event(); end.record() after it",
+        )
+
+
+def elapsed_ms(start: Event, end: Event) -> float:
+    """Return the modelled milliseconds between two recorded events.
+
+    Args:
+        start: the earlier event.
+        end: the later event.
+
+    Returns:
+        Milliseconds of modelled device time, not of the simulation.
+
+    Raises:
+        UnsupportedError: one was never recorded, or has no timing.
+
+    Limits: the timeline is that of one in-order stream.
+    """
+    return (end.time_ns() - start.time_ns()) / 1e6

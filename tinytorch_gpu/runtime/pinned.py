@@ -1,0 +1,96 @@
+"""Page-locked host memory: which host arrays copies may read at the link's full speed.
+
+Nothing is really locked. The address ranges are remembered, so that a copy from or to
+them is modelled as pinned.
+
+Source: CUDA C++ Best Practices Guide, "Pinned Memory".
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+__all__ = ["is_pinned", "pin", "pinned_bytes"]
+
+_ranges: Counter[tuple[int, int]] = Counter()
+
+
+def pinned_bytes(nbytes: int) -> npt.NDArray[np.uint8]:
+    """Return new pinned host memory; it is pinned for as long as a view of it lives.
+
+    Args:
+        nbytes: how many bytes.
+
+    Returns:
+        The bytes, uint8 (nbytes,), contents undefined.
+
+    Example:
+        >>> memory = pinned_bytes(64)
+        >>> is_pinned(memory[16:32].view(np.float32))
+        True
+    """
+    memory = np.empty(nbytes, np.uint8)
+    bounds = _bounds(memory)
+    _ranges[bounds] += 1
+    weakref.finalize(memory, _forget, bounds)
+    return memory
+
+
+@contextmanager
+def pin(*arrays: npt.NDArray[Any]) -> Iterator[None]:
+    """Pin host arrays within the `with` block.
+
+    Args:
+        *arrays: host arrays.
+
+    Yields:
+        Nothing.
+
+    Example:
+        >>> host = np.ones(4)
+        >>> with pin(host):
+        ...     is_pinned(host)
+        True
+        >>> is_pinned(host)
+        False
+    """
+    pinned = [_bounds(array) for array in arrays]
+    _ranges.update(pinned)
+    try:
+        yield
+    finally:
+        for bounds in pinned:
+            _forget(bounds)
+
+
+def is_pinned(array: npt.NDArray[Any]) -> bool:
+    """Tell whether all bytes of a host array are pinned."""
+    if not _ranges:
+        return False
+    first, end = _bounds(array)
+    return any(low <= first and end <= high for low, high in _ranges)
+
+
+def _bounds(array: npt.NDArray[Any]) -> tuple[int, int]:
+    """Return the addresses of the first byte and of the end."""
+    first: int = array.__array_interface__["data"][0]
+    spans = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    low = first + sum(span for span in spans if span < 0)
+    high = first + sum(span for span in spans if span > 0)
+    return low, high + array.itemsize
+
+
+def _forget(bounds: tuple[int, int]) -> None:
+    _ranges[bounds] -= 1
+    if not _ranges[bounds]:
+        del _ranges[bounds]
