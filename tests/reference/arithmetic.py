@@ -61,6 +61,8 @@ def cast(value, dtype):
     From float16 it writes another instruction, which rounds and knows 8 bits.
     """
     value, dtype = literal(value), np.dtype(dtype)
+    if value.dtype == dtype:
+        return value
     if dtype.kind == "b":
         return np.bool_(value != 0)
     if dtype.kind == "f":

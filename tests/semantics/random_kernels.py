@@ -12,45 +12,14 @@ from hypothesis import strategies as st
 from tests.semantics.random_groups import Groups
 from tests.semantics.random_statements import TOTALS, Statements
 
-FUNCTIONS = '''\
+HEAD = '''\
 """A random kernel, written by tests/semantics/random_kernels.py."""
 import math
 
+from tests.semantics.random_functions import both, pick, scaled, total_of
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import float16, float32, float64, int8, int16, int32, int64
 from tinytorch_gpu.cuda import uint8, uint16, uint32
-
-
-@cuda.jit(device=True)
-def pick(a, b):
-    for k in range(3):
-        if a > b + k:
-            return a - k
-        if a == b:
-            break
-    else:
-        return b * 2
-    return a + b
-
-
-@cuda.jit(device=True)
-def both(a, b):
-    if b < 0:
-        return b, a
-    return a, b
-
-
-@cuda.jit(device=True)
-def scaled(a, by=3):
-    return a * by
-
-
-@cuda.jit
-def total_of(values):
-    total = 0
-    for k, value in enumerate(values):
-        total += value * (k + 1)
-    return total
 
 
 @cuda.jit
@@ -96,7 +65,7 @@ def ragged_source(number):
     writer = Statements(number, may_return=True)
     for _ in range(number(2, 6)):
         writer.statement(3)
-    return FUNCTIONS + RAGGED + VARIABLES + _lines(writer) + RESULTS
+    return HEAD + RAGGED + VARIABLES + _lines(writer) + RESULTS
 
 
 def whole_source(number):
@@ -105,7 +74,7 @@ def whole_source(number):
     for _ in range(number(2, 5)):
         writer.group()
         writer.statement(2)
-    return FUNCTIONS + WHOLE + VARIABLES + _lines(writer) + RESULTS
+    return HEAD + WHOLE + VARIABLES + _lines(writer) + RESULTS
 
 
 def _lines(writer):

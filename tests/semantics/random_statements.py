@@ -27,7 +27,7 @@ class Statements(Expressions):
         self._may_return = may_return
         self._indent = 1
         self._loops = 0
-        self._budget = 24  # statements
+        self._budget = 14  # statements
         self._mixed = 0
 
     def _emit(self, line):

@@ -50,13 +50,13 @@ def check_whole(source, folder):
     check(load(source, folder), 2, 64, *arguments(128), ways=WAYS)
 
 
-@repeatable(200)
+@repeatable(220)
 @given(source=ragged_sources())
 def test_threads_by_themselves_agree_with_the_reference(folder, source):
     check_ragged(source, folder)
 
 
-@repeatable(100)
+@repeatable(90)
 @given(source=whole_sources())
 def test_threads_that_meet_agree_with_the_reference(folder, source):
     check_whole(source, folder)

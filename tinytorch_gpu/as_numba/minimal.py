@@ -1,7 +1,7 @@
 """`numba` where it is not installed: what CUDA code imports from it, and no more.
 
-Nothing is compiled. `njit` and `jit` return the Python function, as numba does with
-NUMBA_DISABLE_JIT=1, and `config.DISABLE_JIT` says so; `prange` is `range`.
+Nothing is compiled: what `njit` and `jit` make runs the Python function, and
+`config.DISABLE_JIT` says so; `prange` is `range`.
 Source of the names: numba 0.68.1.
 """
 
@@ -13,11 +13,12 @@ import numpy as np
 
 from tinytorch_gpu.as_numba.tables import ERRORS
 from tinytorch_gpu.cuda import types
+from tinytorch_gpu.cuda.numba_types import CPUFunction
 from tinytorch_gpu.cuda.types import ScalarType
 from tinytorch_gpu.errors import KernelTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from types import ModuleType
 
 __all__ = ["NUMBA_MODULES", "from_dtype", "jit", "vectorize"]
@@ -26,13 +27,13 @@ VERSION = "0.68.1"  # the numba whose names these are; programs compare it
 
 
 def jit(signature_or_function: Any = None, **_options: Any) -> Any:
-    """Return the Python function: `@jit`, `@jit(...)`; options change nothing.
+    """Make a function that runs as Python: `@jit`, `@jit(...)`; options change nothing.
 
     Args:
         signature_or_function: the function, or a signature that is not used.
 
     Returns:
-        The function, or a decorator that returns it.
+        The `CPUFunction`, which kernels may call too, or the decorator that makes it.
 
     Example:
         >>> @jit(nopython=True)
@@ -41,7 +42,8 @@ def jit(signature_or_function: Any = None, **_options: Any) -> Any:
         >>> double(2)
         4
     """
-    return signature_or_function if _is_python(signature_or_function) else _same
+    is_python = _is_python(signature_or_function)
+    return CPUFunction(signature_or_function) if is_python else CPUFunction
 
 
 def vectorize(function_or_types: Any = None, **_options: Any) -> Any:
@@ -89,10 +91,6 @@ def from_dtype(dtype: Any) -> ScalarType:
 def _is_python(value: Any) -> bool:
     is_type = isinstance(value, (types.Type, types.Signature))
     return callable(value) and not is_type
-
-
-def _same(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
 
 
 _TYPES = {name: getattr(types, name) for name in types.__all__}

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.as_numba import testing
-from tinytorch_gpu.cuda import random, types
+from tinytorch_gpu.cuda import fp16, random, types
+from tinytorch_gpu.cuda.device_attributes import CudaContext, CudaDevice
 from tinytorch_gpu.cuda.jit import Kernel
 from tinytorch_gpu.errors import KernelTypeError, SimGPUError, UnsupportedError
 from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.runtime.event import Event
+from tinytorch_gpu.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +74,16 @@ _DRIVER_ERRORS: dict[str, Any] = {
     "CudaDriverError": SimGPUError,
     "CudaSupportError": CudaSupportError,
 }
+_DEVICES: dict[str, Any] = {
+    "get_context": cuda.current_context,
+    "reset": cuda.close,
+}
+_DRIVER: dict[str, Any] = {
+    "Context": CudaContext,
+    "Device": CudaDevice,
+    "Event": Event,
+    "Stream": Stream,
+}
 CUDA_MODULES: dict[str, tuple[ModuleType | Mapping[str, Any], ...]] = {
     "numba.cuda": (cuda, {"types": types, "CudaSupportError": CudaSupportError}),
     "numba.cuda.api": (cuda,),
@@ -80,12 +93,13 @@ CUDA_MODULES: dict[str, tuple[ModuleType | Mapping[str, Any], ...]] = {
     "numba.cuda.core.errors": (ERRORS,),
     "numba.cuda.cudadrv": ({},),
     "numba.cuda.cudadrv.devicearray": (_ARRAYS,),
-    "numba.cuda.cudadrv.devices": (cuda,),
-    "numba.cuda.cudadrv.driver": (cuda, _DRIVER_ERRORS),
+    "numba.cuda.cudadrv.devices": (cuda, _DEVICES),
+    "numba.cuda.cudadrv.driver": (cuda, _DRIVER, _DRIVER_ERRORS),
     "numba.cuda.cudadrv.error": (_DRIVER_ERRORS,),
     "numba.cuda.cudadrv.nvvm": ({},),
     "numba.cuda.dispatcher": ({"CUDADispatcher": Kernel},),
     "numba.cuda.errors": (ERRORS,),
+    "numba.cuda.fp16": (fp16,),
     "numba.cuda.random": (random,),
     "numba.cuda.simulator": (cuda,),
     "numba.cuda.simulator.cudadrv": ({},),

@@ -143,7 +143,7 @@ class ForAll:
             name = kernel.source.name
             arguments = convert_arguments(name, kernel.declared, arguments)
         checked = check_arguments(kernel.source, kernel.parameters, arguments)
-        arrays = list(kernel.specialize(types_of(checked)).shared)
+        arrays = list(kernel.program_for(types_of(checked)).shared)
         size = shared_bytes(arrays, spec.shared_bytes_per_block, self.sharedmem)
         return _fullest_block(spec, size)
 

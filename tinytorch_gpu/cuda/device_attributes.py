@@ -135,6 +135,17 @@ class CudaDevice:
         return f"<CUDA device {self.id} '{self.name}' (simulated)>"
 
 
+class PendingDeallocations:
+    """Memory that waits to be freed: none, device memory is freed at once."""
+
+    def clear(self) -> None:
+        """Do nothing: nothing waits."""
+
+    def __len__(self) -> int:
+        """Return how many pieces wait: 0."""
+        return 0
+
+
 class CudaContext:
     """What a device holds for this process.
 
@@ -144,6 +155,7 @@ class CudaContext:
 
     def __init__(self, device: CudaDevice) -> None:
         self.device = device
+        self.deallocations = PendingDeallocations()
 
     def get_memory_info(self) -> MemoryInfo:
         """Return free and total bytes.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.trace import Site
 
 __all__ = [
+    "SCALARS",
     "array_dummy",
     "dummy_of",
     "index_dummy",

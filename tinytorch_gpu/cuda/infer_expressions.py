@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tinytorch_gpu.cuda.dummies import (
+    SCALARS,
     array_dummy,
     dummy_of,
     index_dummy,
@@ -168,10 +169,35 @@ class ExpressionTypes:
             return None
         return (self.read(node.left) is None) == isinstance(operator, ast.Is)
 
+    def decided(self, node: ast.expr) -> bool | None:
+        """Return what a test is that constants or types alone decide, else None.
+
+        The compiler drops the side that is never taken, and with it the side's types.
+        """
+        value = self.names.static(node)
+        if value is None or isinstance(value, SCALARS):
+            return bool(value)
+        return self.none_test(node)
+
     def _bool(self, node: ast.BoolOp) -> Any:
-        return self._common(node, [self.read(value) for value in node.values])
+        stops = isinstance(node.op, ast.Or)
+        kept: list[ast.expr] = []
+        for value in node.values[:-1]:
+            decided = self.decided(value)
+            if decided is not (not stops):  # else the next one is the value
+                kept.append(value)
+            if decided is stops:
+                break  # nothing after it is evaluated
+        else:
+            kept.append(node.values[-1])
+        node.kept = kept  # type: ignore[attr-defined]
+        return self._common(node, [self.read(value) for value in kept])
 
     def _ternary(self, node: ast.IfExp) -> Any:
+        node.decided = self.decided(node.test)  # type: ignore[attr-defined]
+        if node.decided is not None:  # type: ignore[attr-defined]
+            node.unified = None  # type: ignore[attr-defined]
+            return self.read(node.body if node.decided else node.orelse)  # type: ignore[attr-defined]
         self.read(node.test)
         return self._common(node, [self.read(node.body), self.read(node.orelse)])
 

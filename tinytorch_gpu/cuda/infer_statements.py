@@ -176,7 +176,7 @@ class StatementTypes(VariableTypes):
         self._read_all(node.value)
 
     def _if(self, node: ast.If) -> None:
-        decided = self.none_test(node.test)
+        decided = self.decided(node.test)
         node.decided = decided  # type: ignore[attr-defined]
         if decided is not None:
             self._suite(node.body if decided else node.orelse)

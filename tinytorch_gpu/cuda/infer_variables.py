@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Conversion", "Edge", "State", "VariableTypes"]
 
-Join = tuple[str, int]  # "if", "head" or "exit", and the identity of the statement
+# "if", "head" or "exit", the identity of the statement, and the variable.
+Join = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,8 @@ class Conversion:
 class _Meeting:
     """A variable whose types differ where paths meet, and which nobody has read yet."""
 
-    join: Join
-    name: str
-    parts: tuple[Any, ...]
+    joins: frozenset[Join]
+    types: dict[str, Any]
 
 
 @dataclass
@@ -90,7 +90,7 @@ class VariableTypes(ExpressionTypes):
         self.state: State | None = None
         self.has_changed = False
         self.unknown: list[SimGPUError] = []
-        self._unified: set[tuple[Join, str]] = set()
+        self._unified: set[Join] = set()
 
     def variable(self, node: ast.Name) -> Any:
         """Return the dummy of a variable, unifying its types if they met before."""
@@ -107,10 +107,9 @@ class VariableTypes(ExpressionTypes):
         """Return a variable's one type; types that met are unified from now on."""
         if not isinstance(dummy, _Meeting):
             return dummy
-        if (dummy.join, dummy.name) not in self._unified:
-            self._unified.add((dummy.join, dummy.name))
-            self.has_changed = True
-        return join_dummies([self._settled(part) for part in dummy.parts])
+        self.has_changed |= not dummy.joins <= self._unified
+        self._unified |= dummy.joins
+        return join_dummies(list(dummy.types.values()))
 
     def edge(self, place: str, node: ast.stmt) -> list[Edge]:
         """Return the path that ends here, if it can be reached."""
@@ -125,15 +124,16 @@ class VariableTypes(ExpressionTypes):
             having = [e for e in edges if name in e.state.types]
             if len(having) < len(edges):
                 joined.maybe.add(name)
-            joined.types[name] = self._met((kind, id(node)), name, having)
+            joined.types[name] = self._met((kind, id(node), name), having)
         return joined
 
-    def _met(self, join: Join, name: str, edges: list[Edge]) -> Any:
+    def _met(self, join: Join, edges: list[Edge]) -> Any:
         """Return a variable's type where paths meet; note who has to convert."""
+        name = join[2]
         parts = [edge.state.types[name] for edge in edges]
-        is_alike = len(set(map(_meeting_key, parts))) == 1
-        if (join, name) not in self._unified:
-            return parts[0] if is_alike else _Meeting(join, name, tuple(parts))
+        if join not in self._unified:
+            is_alike = len(set(map(_meeting_key, parts))) == 1
+            return parts[0] if is_alike else _meeting(join, parts)
         settled = [self._settled(part) for part in parts]
         common = join_dummies(settled)
         self._note_version(name, common)
@@ -155,10 +155,22 @@ class VariableTypes(ExpressionTypes):
         self.versions.setdefault(name, {})[key_of(dummy)] = dummy
 
 
+def _meeting(join: Join, parts: list[Any]) -> _Meeting:
+    """Return the meeting of several types, some of which may be meetings."""
+    joins: set[Join] = {join}
+    types: dict[str, Any] = {}
+    for part in parts:
+        is_nested = isinstance(part, _Meeting)
+        joins |= part.joins if is_nested else set()
+        types |= part.types if is_nested else {key_of(part): part}
+    return _Meeting(frozenset(joins), types)
+
+
 def _meeting_key(dummy: Any) -> str:
-    if isinstance(dummy, _Meeting):
-        return "|".join(sorted(set(map(_meeting_key, dummy.parts))))
-    return key_of(dummy)
+    """Name a type, or all that meet."""
+    return "|".join(
+        sorted(dummy.types if isinstance(dummy, _Meeting) else [key_of(dummy)])
+    )
 
 
 def _never_assigned(name: str, line: Any) -> UninitializedReadError:

@@ -50,7 +50,7 @@ class Overload:
             SharedMemoryLimitError: a block's shared memory is above the GPU's limit.
         """
         dummies = tuple(map(dummy_of_type, self.signature.args))
-        program = self._kernel.specialize(dummies)
+        program = self._kernel.program_for(dummies)
         return cooperative_limit(program.source, [program], blockdim, dynsmemsize)
 
 

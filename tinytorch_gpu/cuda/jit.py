@@ -95,7 +95,7 @@ class Kernel(NoMachineCode):
         """Names of the parameters."""
         return tuple(argument.arg for argument in self.function.parameters.args)
 
-    def specialize(self, values: tuple[Any, ...]) -> LaneProgram:
+    def program_for(self, values: tuple[Any, ...]) -> LaneProgram:
         """Return the lane program for arguments of these types, made at first need.
 
         Args:
@@ -283,7 +283,7 @@ def _compile(kernel: Kernel, signature: Signature) -> None:
             why=f"it has {count} parameters: " + ", ".join(kernel.parameters),
             fix="declare one type for each parameter",
         )
-    kernel.specialize(tuple(map(dummy_of_type, signature.args)))
+    kernel.program_for(tuple(map(dummy_of_type, signature.args)))
 
 
 def _no_function(given: Any) -> UnsupportedError:

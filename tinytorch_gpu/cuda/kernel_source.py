@@ -11,9 +11,11 @@ from tinytorch_gpu.errors import KernelSyntaxError
 from tinytorch_gpu.trace import KernelSource, SourceLine
 
 if TYPE_CHECKING:
-    from types import FunctionType
+    from types import CodeType, FunctionType
 
 __all__ = ["KernelText"]
+
+LAMBDA = "<lambda>"
 
 
 class KernelText:
@@ -30,13 +32,13 @@ class KernelText:
         self.name = function.__name__
         self.file = inspect.getsourcefile(function) or "<unknown>"
         try:
-            lines, first = inspect.getsourcelines(function)
+            lines, self._first = inspect.getsourcelines(function)
+            if self.name == LAMBDA:  # its line alone may be no statement
+                lines, self._first = inspect.findsource(function)[0], 1
         except (OSError, TypeError):
             raise self._no_source() from None
-        self._first = first
         self._lines = textwrap.dedent("".join(lines)).splitlines()
-        self._indent = len(lines[0]) - len(self._lines[0]) - 1
-        self.tree = self._parsed()
+        self.tree = self._parsed(function)
         defaults = function.__defaults__ or ()
         self.parameters = ast.arguments(
             posonlyargs=[],
@@ -73,8 +75,10 @@ class KernelText:
             line=line.line,
         )
 
-    def _parsed(self) -> ast.FunctionDef:
-        tree = ast.parse("\n".join(self._lines)).body[0]
+    def _parsed(self, function: FunctionType) -> ast.FunctionDef:
+        module = ast.parse("\n".join(self._lines))
+        is_lambda = self.name == LAMBDA
+        tree = _of_lambda(module, function) if is_lambda else module.body[0]
         if not isinstance(tree, ast.FunctionDef):
             raise self.syntax_error(tree, "a kernel is a function made with `def`")
         arguments = tree.args
@@ -91,3 +95,30 @@ class KernelText:
             fix="define it in a file or a notebook cell, not in python -c or the REPL",
             kernel=self.name,
         )
+
+
+def _of_lambda(module: ast.Module, function: FunctionType) -> ast.stmt:
+    """Return a lambda of a file as the function that it is short for."""
+    code = function.__code__
+    found = [
+        node
+        for node in ast.walk(module)
+        if isinstance(node, ast.Lambda)
+        and node.lineno == code.co_firstlineno
+        and tuple(a.arg for a in node.args.args)
+        == code.co_varnames[: len(node.args.args)]
+    ]
+    same = [node for node in found if _code_of(node).co_code == code.co_code]
+    if not found:
+        return module.body[0]
+    node = (same or found)[0]
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.parse("def lambda_(): pass").body[0]
+    made.args, made.body = node.args, [body]  # type: ignore[attr-defined]
+    return ast.copy_location(made, node)
+
+
+def _code_of(node: ast.Lambda) -> CodeType:
+    expression = ast.copy_location(ast.Expression(node), node)
+    made: CodeType = compile(expression, "<lambda>", "eval").co_consts[0]
+    return made

@@ -9,13 +9,36 @@ Source: numba 0.68.1: `types.Number.name`, `types.Array` (`dtype`, `ndim`, `layo
 
 from __future__ import annotations
 
+import functools
 from types import FunctionType
 from typing import Any
 
 from tinytorch_gpu.cuda import types
 from tinytorch_gpu.cuda.types import ArrayType, ScalarType, Signature, Type
 
-__all__ = ["from_numba", "python_function"]
+__all__ = ["CPUFunction", "from_numba", "python_function"]
+
+
+class CPUFunction:
+    """What `njit` makes where numba is not installed: the Python function, as it is.
+
+    Args:
+        function: the function; kernels may call it as a device function.
+
+    Example:
+        >>> def double(x):
+        ...     return x + x
+        >>> CPUFunction(double)(2)
+        4
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.py_func = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run the Python function."""
+        return self.py_func(*arguments, **named)
 
 
 def from_numba(value: Any) -> Any:
@@ -61,7 +84,8 @@ def python_function(value: Any) -> FunctionType | None:
         >>> python_function(len) is None
         True
     """
-    function = getattr(value, "py_func", None) if _is_numbas(value) else None
+    is_compiled = isinstance(value, CPUFunction) or _is_numbas(value)
+    function = getattr(value, "py_func", None) if is_compiled else None
     return function if isinstance(function, FunctionType) else None
 
 

@@ -40,6 +40,7 @@ class Reduce:
             `@cuda.jit(device=True)`.
 
     Example:
+        >>> import numpy as np
         >>> @Reduce
         ... def largest(a, b):
         ...     return max(a, b)

@@ -226,7 +226,7 @@ class KernelFunction:
             is_kernel=is_kernel,
             is_debug=self._is_debug,
         )
-        name = f"{self.text.name}_lanes"
+        name = f"{self.text.tree.name}_lanes"
         program = writer.program(name)
         file = f"<lane program {next(_numbers)} of {self.text.name}>"
         lines = program.splitlines(keepends=True)

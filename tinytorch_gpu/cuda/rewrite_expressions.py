@@ -208,8 +208,9 @@ class ExpressionWriter:
     def _bool(self, node: ast.BoolOp) -> str:
         """Write `and`/`or`: at once if the right side is pure, else lane by lane."""
         is_and = isinstance(node.op, ast.And)
-        joined = self.write(node.values[0])
-        for value in node.values[1:]:
+        first, *others = getattr(node, "kept", node.values)
+        joined = self.write(first)
+        for value in others:
             if self.is_pure(value):
                 name = "and_then" if is_and else "or_else"
                 written = f"{name}({joined}, {self.write(value)})"
@@ -220,6 +221,9 @@ class ExpressionWriter:
         return joined
 
     def _ternary(self, node: ast.IfExp) -> str:
+        decided = getattr(node, "decided", None)
+        if decided is not None:
+            return self.write(node.body if decided else node.orelse)
         test = self.write(node.test)
         if self.is_pure(node.body) and self.is_pure(node.orelse):
             sides = f"{self.write(node.body)}, {self.write(node.orelse)}"

@@ -129,7 +129,7 @@ class StatementWriter(AssignmentWriter):
 
     def _if(self, node: ast.If) -> None:
         decided = getattr(node, "decided", None)
-        if decided is not None:  # by types: `x is None`
+        if decided is not None:  # by types or constants: `x is None`
             for statement in node.body if decided else node.orelse:
                 self._statement(statement)
             return

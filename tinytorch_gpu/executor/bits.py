@@ -69,8 +69,8 @@ def find_first_set(x: Any) -> Any:
         KernelTypeError: x is no 32- or 64-bit integer.
 
     Example:
-        >>> find_first_set(np.int32(12)), find_first_set(np.int64(0))
-        (np.uint32(3), np.uint32(0))
+        >>> find_first_set(np.int32(12)), find_first_set(np.int64(2**40))
+        (np.uint32(3), np.uint32(41))
     """
     dtype = result_dtype("find_bit", dtype_of(x))
     words = _unsigned(x).astype(np.uint64)

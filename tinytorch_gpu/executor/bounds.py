@@ -54,30 +54,37 @@ def in_bounds(
     require_defined(index)
     if not isinstance(index, (np.ndarray, np.generic)) or index.dtype.kind not in "iub":
         raise wrong_index(array, f"an index of type {np.result_type(index)}", site)
-    wide: Any
-    if isinstance(length, np.ndarray):
-        wide = np.atleast_2d(index.astype(np.int64))
-    elif index.ndim == 0:
-        position = int(index)
-        if position < 0 and index.dtype.kind == "i":
-            position += length
-        if 0 <= position < length:
-            return np.int64(position)
-        wide = index.astype(np.int64).reshape(1, 1)
-    else:
-        wide = index.astype(np.int64, copy=False)
-        if not wide.size or int(wide.view(np.uint64).max()) < length:
-            return wide
+    is_plain = not isinstance(length, np.ndarray)
+    if is_plain and index.ndim == 0:
+        position = _uniform(index, length)
+        if position is not None:
+            return position
+    wide: Any = np.atleast_2d(index.astype(np.int64, copy=False))
+    if is_plain and (not wide.size or int(wide.view(np.uint64).max()) < length):
+        return wide
     is_signed = index.dtype.kind == "i"
     wrapped = np.where(wide < 0, wide + length, wide) if is_signed else wide
-    outside = (wrapped < 0) | (wrapped >= length)
-    if mask.lanes is not None:
-        outside = outside & mask.lanes
-    if outside.any():
-        faulty = outside & mask.full()
+    faulty = _outside(mask, wrapped, length)
+    if faulty is not None:
         at_fault = _of_first_lane(batch, array, faulty)
         raise out_of_bounds(batch, at_fault, axis, wide, faulty, site, action)
     return wrapped
+
+
+def _uniform(index: Any, length: int) -> Any:
+    """Return an index that is the same for all lanes, or None when it is outside."""
+    position = int(index)
+    if position < 0 and index.dtype.kind == "i":
+        position += length
+    return np.int64(position) if 0 <= position < length else None
+
+
+def _outside(mask: Mask, index: Any, length: Any) -> Any:
+    """Return the active lanes whose index is outside, or None when there are none."""
+    outside = (index < 0) | (index >= length)
+    if mask.lanes is not None:
+        outside = outside & mask.lanes
+    return outside & mask.full() if outside.any() else None
 
 
 def _of_first_lane(batch: Batch, array: KernelArray, faulty: Any) -> KernelArray:

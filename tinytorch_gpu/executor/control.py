@@ -15,6 +15,7 @@ import numpy as np
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelTypeError, StepBudgetError
 from tinytorch_gpu.executor.arithmetic import truth
+from tinytorch_gpu.executor.faults import block_name, thread_range
 from tinytorch_gpu.executor.lanes import require_defined
 from tinytorch_gpu.executor.spin import SpinCheck
 
@@ -59,10 +60,13 @@ class _Loop:
             self._batch.recorder.branch(self._site, self.mask, staying)
 
     def _budget_spent(self, budget: int) -> StepBudgetError:
-        line = self._site.line
+        line, lanes = self._site.line, self.mask.full()
+        row = int(np.argmax(lanes.any(axis=1)))
+        threads = thread_range(self._batch, np.flatnonzero(lanes[row]))
         return StepBudgetError(
             f"a loop of {line.kernel} has run {budget:,} times and goes on",
-            where=f"{line}\n{self.mask.count} lanes are still in the loop",
+            where=f"{line}\n{self.mask.count} lanes are still in the loop, in "
+            f"{block_name(self._batch, row)} {threads}",
             why=f"Settings.loop_budget allows {budget:,} iterations; a GPU would hang",
             fix="check what ends the loop, or raise settings.override(loop_budget=...)",
             kernel=line.kernel,

@@ -179,6 +179,8 @@ def get_attribute(value: Any, name: str, site: Site) -> Any:
     """
     if isinstance(value, KernelArray) and name in ATTRIBUTES:
         return ATTRIBUTES[name](value)
+    if name in getattr(value, "_fields", ()):
+        return getattr(value, name)
     raise KernelTypeError(
         f"{site.expression} is not known inside a kernel",
         where=str(site.line),

@@ -65,7 +65,7 @@ def types_of(checked: Any) -> Any:
     """
     if isinstance(checked, ArgHint):
         host = checked.value
-        return KernelArray(host[:0].ravel(), np.int64(0), host.shape, ())
+        return KernelArray(np.empty(0, host.dtype), np.int64(0), host.shape, ())
     if isinstance(checked, tuple):
         return _rebuilt(checked, [types_of(part) for part in checked])
     return global_array(checked) if isinstance(checked, DeviceArray) else checked

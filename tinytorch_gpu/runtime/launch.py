@@ -42,7 +42,7 @@ class Launchable(Protocol):
         """Names of the parameters."""
         ...
 
-    def specialize(self, values: tuple[Any, ...]) -> LaneProgram:
+    def program_for(self, values: tuple[Any, ...]) -> LaneProgram:
         """Return the program for arguments of these types."""
         ...
 
@@ -79,7 +79,7 @@ def launch(
     device, source, names = current_device(), kernel.source, kernel.parameters
     blocks, threads = read_launch(grid, block, source, device.spec)
     checked = check_arguments(source, names, arguments)
-    program = kernel.specialize(types_of(checked))
+    program = kernel.program_for(types_of(checked))
     shape = _shape(program, blocks, threads, dynamic_shared_bytes, device)
     values, copy_back = to_kernel(source, names, checked)
     counts, time, is_replayed = _run(device, program, shape, values)

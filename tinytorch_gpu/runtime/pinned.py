@@ -84,6 +84,8 @@ def is_pinned(array: npt.NDArray[Any]) -> bool:
 def _bounds(array: npt.NDArray[Any]) -> tuple[int, int]:
     """Return the addresses of the first byte and of the end."""
     first: int = array.__array_interface__["data"][0]
+    if array.size == 0:
+        return first, first
     spans = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
     low = first + sum(span for span in spans if span < 0)
     high = first + sum(span for span in spans if span > 0)

@@ -24,8 +24,10 @@ def add(x, y):
         jit([types.int64(types.int64, types.int64)], cache=True),
     ],
 )
-def test_jit_returns_the_function_itself(decorate):
-    assert decorate(add) is add
+def test_jit_runs_the_python_function(decorate):
+    made = decorate(add)
+    assert made.py_func is add
+    assert (made(1, y=2), made.__name__) == (3, "add")
 
 
 @pytest.mark.parametrize("decorate", [vectorize, vectorize(["int64(int64, int64)"])])

@@ -11,13 +11,19 @@ SCRIPT = """
 EXPECTED = "__main__ ['a', '--gpu', 'b'] tinytorch_gpu.cuda.jit True\n"
 KERNEL = """
     import numpy as np
-    from numba import cuda, float32
+    from numba import cuda, float32, njit, void
 
-    @cuda.jit
+    @njit
+    def twice(x):
+        return float32(2) * x
+
+    @cuda.jit(void(float32[:]))
     def double(x):
+        shared = cuda.shared.array(32, dtype=float32)
         i = cuda.grid(1)
         if i < x.size:
-            x[i] = float32(2) * x[i]
+            shared[i] = twice(x[i])
+            x[i] = shared[i]
 
     def test_double():
         x = cuda.to_device(np.arange(3, dtype=np.float32))

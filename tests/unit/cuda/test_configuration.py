@@ -180,7 +180,11 @@ def test_a_declared_kernel_refuses_other_arrays_before_anything_happens():
     told = []
     current_device().timeline.listeners.append(told.append)
     try:
-        for array in (np.zeros(3), np.zeros((3, 1), np.float32), np.zeros(6, "i4")[::2]):
+        for array in (
+            np.zeros(3),
+            np.zeros((3, 1), np.float32),
+            np.zeros(6, "i4")[::2],
+        ):
             with pytest.raises(KernelTypeError, match="fits no signature"):
                 fill[1, 3](array)
     finally:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu.cuda import types
-from tinytorch_gpu.cuda.numba_types import from_numba, python_function
+from tinytorch_gpu.cuda.numba_types import CPUFunction, from_numba, python_function
 
 
 def numbas(**attributes):
@@ -54,6 +54,7 @@ def test_a_compiled_function_gives_its_python_function():
         return x + y
 
     assert python_function(numbas(py_func=add)) is add
+    assert python_function(CPUFunction(add)) is add
     assert python_function(python_types.SimpleNamespace(py_func=add)) is None
     assert python_function(numbas(py_func=3)) is None
 

@@ -44,7 +44,7 @@ def test_numpy_takes_it_for_a_dtype(name):
 def test_every_name_is_a_type_or_a_class_of_types():
     for name in types.__all__:
         found = getattr(types, name)
-        assert isinstance(found, types.Type) or isinstance(found, type), name
+        assert isinstance(found, (types.Type, type)), name
 
 
 def test_a_type_casts_a_host_value():

@@ -44,14 +44,14 @@ def test_every_axis(shape, order, dtype, pair, close):
         y = softmax(wide, dim)
         close(ops.softmax(x, dim), y, dtype)
         close(ops.log_softmax(x, dim), np.log(y), dtype, 3e-6)
-        kept = cuda.to_device(y.astype(dtype))
+        kept = cuda.to_device(np.ascontiguousarray(y, dtype))
         close(
             ops.softmax_backward(grad, kept, dim),
             softmax_gradient(wide_g, y, dim),
             dtype,
             3e-6,
         )
-        kept = cuda.to_device(np.log(y).astype(dtype))
+        kept = cuda.to_device(np.ascontiguousarray(np.log(y), dtype))
         close(
             ops.log_softmax_backward(grad, kept, dim),
             log_softmax_gradient(wide_g, np.log(y), dim),

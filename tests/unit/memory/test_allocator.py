@@ -60,3 +60,15 @@ def test_elements_are_a_view_of_the_bytes():
     buffer = Allocator(1024).allocate(8)
     buffer.elements(np.dtype("int32"))[:] = (1, 256)
     assert buffer.elements(np.dtype("uint8")).tolist() == [1, 0, 0, 0, 0, 1, 0, 0]
+
+
+def test_a_buffer_is_found_by_any_of_its_addresses_while_it_lives():
+    allocator = Allocator(10_000)
+    first, second = allocator.allocate(100), allocator.allocate(600)
+    assert allocator.find(first.address) is first
+    assert allocator.find(first.address + 99) is first
+    assert allocator.find(first.address + 100) is None
+    assert allocator.find(second.address + 599) is second
+    address = second.address
+    del second
+    assert allocator.find(address) is None

@@ -233,3 +233,48 @@ def test_data_is_the_array_itself_and_can_be_set(array):
     assert array.data is array
     array.data = 3
     assert (array.copy_to_host() == 3).all()
+
+
+# numba's parameters.
+
+
+@pytest.mark.parametrize("host", [HOST, HOST.T, HOST[:, ::2], HOST[:1]])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_reshape_and_ravel_count_in_an_order(host, order):
+    array = cuda.to_device(HOST)
+    parts = {(2, 3): array, (3, 2): array.T, (2, 2): array[:, ::2], (1, 3): array[:1]}
+    given = parts[host.shape]
+    shape = host.shape[::-1]
+    for found, expected in (
+        (given.reshape(shape, order=order), host.reshape(shape, order=order)),
+        (given.reshape(*shape, order=order), host.reshape(shape, order=order)),
+        (given.ravel(order), host.ravel(order)),
+    ):
+        np.testing.assert_array_equal(found.copy_to_host(), expected)
+
+
+def test_a_fortran_ravel_of_a_fortran_array_is_a_view(array):
+    assert array.T.ravel("F").buffer is array.buffer
+    assert array.ravel("F").buffer is not array.buffer
+
+
+def test_elements_by_numbas_names(array):
+    array.setitem((0, 1), 9, stream=cuda.stream())
+    assert array.getitem((0, 1), stream=cuda.stream()) == 9
+    assert array.getitem(1).shape == (3,)
+
+
+@pytest.mark.parametrize("ary", [np.zeros((2, 3)), np.zeros((2, 3), np.int32)])
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_copy_to_device_converts_nothing(array, records, ary, where):
+    given = cuda.to_device(ary) if where == "device" else ary
+    records.clear()
+    with pytest.raises(TypeError, match=str(ary.dtype)):
+        array.copy_to_device(given)
+    assert not records
+    np.testing.assert_array_equal(array.copy_to_host(), HOST)
+
+
+def test_a_copy_to_the_host_keeps_the_order_of_axes():
+    array = cuda.to_device(np.asfortranarray(HOST))
+    assert array.copy_to_host().strides == (4, 8)

@@ -103,3 +103,71 @@ def test_a_view_keeps_the_memory_alive():
     assert memory_allocated() == before + 4096
     del view
     assert memory_allocated() == before
+
+
+# numba's names for layouts and views.
+
+
+def test_contiguity_is_told_by_order(array):
+    assert (array.is_c_contiguous(), array.is_f_contiguous()) == (True, False)
+    assert (array.T.is_c_contiguous(), array.T.is_f_contiguous()) == (False, True)
+    assert array[:, ::2].flags == {"C_CONTIGUOUS": False, "F_CONTIGUOUS": False}
+    assert array[0, 0].flags == {"C_CONTIGUOUS": True, "F_CONTIGUOUS": True}
+
+
+def test_squeeze_drops_axes_of_length_1(array):
+    wide = array[:, :1, None]
+    assert wide.squeeze().shape == (2, 4)
+    assert wide.squeeze(axis=1, stream=0).shape == (2, 1, 4)
+    assert wide.squeeze((1, 2)).buffer is array.buffer
+    with pytest.raises(ValueError, match="axis"):
+        array.squeeze(0)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, "float64", np.uint8, np.float16])
+def test_a_view_reads_the_same_bytes_as_another_dtype(array, dtype):
+    view = array.view(dtype)
+    assert view.buffer is array.buffer
+    np.testing.assert_array_equal(view.copy_to_host(), HOST.view(dtype))
+
+
+def test_a_view_of_another_width_needs_whole_aligned_elements(array):
+    with pytest.raises(ValueError, match="no view"):
+        array[:, :, ::2].view(np.int64)
+    with pytest.raises(ValueError, match="no view"):
+        array[:, :, :3].copy().view(np.int64)
+    with pytest.raises(ValueError, match="no view"):
+        array.reshape(-1)[1:3].view(np.int64)  # begins at byte 4
+    with pytest.raises(TypeError):
+        array.view(np.complex64)
+
+
+def test_a_kernel_reads_a_view_of_another_dtype():
+    @cuda.jit
+    def copy(x, out):
+        i = cuda.grid(1)
+        out[i] = x[i]
+
+    host = np.arange(1, 11, dtype=np.int8)  # 10 bytes: two int32 and a rest
+    out = np.zeros(2, np.int32)
+    copy[1, 2](cuda.to_device(host)[:8].view(np.int32), out)
+    np.testing.assert_array_equal(out, host[:8].view(np.int32))
+
+
+def test_split_gives_sections_and_a_shorter_last(array):
+    parts = list(array.reshape(-1).split(10))
+    assert [p.size for p in parts] == [10, 10, 4]
+    assert [p.copy_to_host()[0] for p in parts] == [0, 10, 20]
+    assert parts[1].buffer is array.buffer
+
+
+@pytest.mark.parametrize("part", [np.s_[:], np.s_[0, 0, ::2]])
+def test_split_takes_contiguous_vectors_only(array, part):
+    with pytest.raises(ValueError, match="split"):
+        next(array[part].split(2))
+
+
+def test_bind_gives_the_same_memory(array):
+    assert array.bind(cuda.stream()).buffer is array.buffer
+    with pytest.raises(NotImplementedError):
+        array.get_ipc_handle()
