@@ -184,13 +184,18 @@ def fma(a, b, c):
     a, b, c = (cast(v, dtype) for v in (a, b, c))
     if not all(map(math.isfinite, (a, b, c))):
         return dtype.type(a * b + c)
-    return _nearest(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)), dtype)
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:  # then nothing is rounded, and the zero gets its sign
+        return dtype.type(a * b + c)
+    return _nearest(exact, dtype)
 
 
 def _nearest(exact, dtype):
     """Round a fraction once: to the nearest of three numbers, ties to an even one."""
-    if abs(exact) > Fraction(float(np.finfo(dtype).max)):
-        return dtype.type(math.copysign(math.inf, exact))
+    largest = np.finfo(dtype).max
+    half_a_step = Fraction(float(largest - np.nextafter(largest, dtype.type(0)))) / 2
+    if abs(exact) >= Fraction(float(largest)) + half_a_step:
+        return dtype.type(math.inf if exact > 0 else -math.inf)
     guess = dtype.type(float(exact))
     near = guess, np.nextafter(guess, dtype.type(-np.inf)), np.nextafter(guess, np.inf)
     unsigned = np.dtype(f"u{dtype.itemsize}")

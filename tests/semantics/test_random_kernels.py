@@ -19,7 +19,7 @@ def repeatable(count):
         deadline=None,
         derandomize=True,
         database=None,
-        phases=[Phase.generate],  # add Phase.shrink for a small example, in minutes
+        phases=[Phase.generate],  # a seed does not shrink
         suppress_health_check=list(HealthCheck),
     )
 
@@ -48,6 +48,18 @@ def check_ragged(source, folder):
 def check_whole(source, folder):
     """Check a kernel on 128 elements, two blocks of two whole warps."""
     check(load(source, folder), 2, 64, *arguments(128), ways=WAYS)
+
+
+def test_the_programs_differ():
+    written = []
+
+    @repeatable(300)
+    @given(source=ragged_sources())
+    def write(source):
+        written.append(source)
+
+    write()
+    assert len(set(written)) == 300
 
 
 @repeatable(220)

@@ -42,7 +42,12 @@ from tinytorch_gpu.executor.global_memory import global_array
 from tinytorch_gpu.executor.indexing import get_attribute, load, store, unpack
 from tinytorch_gpu.executor.lanes import UNDEFINED
 from tinytorch_gpu.executor.local_memory import local_array
-from tinytorch_gpu.executor.printing import kernel_assert, kernel_print, kernel_raise
+from tinytorch_gpu.executor.printing import (
+    kernel_assert,
+    kernel_divisor,
+    kernel_print,
+    kernel_raise,
+)
 from tinytorch_gpu.executor.shared_memory import shared_array
 from tinytorch_gpu.memory import DeviceArray
 
@@ -69,6 +74,7 @@ RUNTIME: dict[str, Any] = {
     "convert": convert,
     "global_array": global_array,
     "kernel_assert": kernel_assert,
+    "kernel_divisor": kernel_divisor,
     "kernel_print": kernel_print,
     "kernel_raise": kernel_raise,
     "load": load,

@@ -33,6 +33,9 @@ __all__ = ["ExpressionWriter"]
 SCALARS = (bool, int, float, np.number, np.bool_)
 
 
+DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
+
+
 class ExpressionWriter:
     """Writes expressions without calls; subclasses write calls and statements.
 
@@ -41,6 +44,8 @@ class ExpressionWriter:
         names: which names are local, and what the others stand for.
         is_counted: wrap operations for the recorder.
     """
+
+    is_debug = False
 
     def __init__(self, text: KernelText, names: Names, *, is_counted: bool) -> None:
         self.text = text
@@ -171,6 +176,8 @@ class ExpressionWriter:
             self.refuse(node, f"the operator {type(operator).__name__}")
         if isinstance(node, ast.BinOp) and getattr(node, "is_tuple", False):
             return f"({a} + {b})"
+        if self.is_debug and name in DIVISIONS:
+            b = f"kernel_divisor(b, {self.mask}, {self.site(node)}, {b})"
         kind = "special" if name in SPECIAL_OPERATORS else "arithmetic"
         return self.counted(node, kind, f"{name}({a}, {b})")
 

@@ -55,7 +55,7 @@ class StatementWriter(AssignmentWriter):
         self.tree = tree
         self._variables = variables
         self._is_kernel = is_kernel
-        self._is_debug = is_debug
+        self.is_debug = is_debug
         self._is_tail = is_kernel
         self._loops: list[str] = []
         self._statements: dict[type[ast.stmt], Callable[[Any], None]] = {
@@ -226,13 +226,13 @@ class StatementWriter(AssignmentWriter):
         self.emit(f"{self.mask} = {self.mask}.none()")
 
     def _assert(self, node: ast.Assert) -> None:
-        if self._is_debug:
+        if self.is_debug:
             message = node.msg.value if isinstance(node.msg, ast.Constant) else ""
             test, site = self.write(node.test), self.site(node)
             self.emit(f"kernel_assert(b, {self.mask}, {site}, {test}, {message!r})")
 
     def _raise(self, node: ast.Raise) -> None:
-        if self._is_debug:
+        if self.is_debug:
             made = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             kind = None if made is None else self.names.static(made)
             if not (isinstance(kind, type) and issubclass(kind, Exception)):

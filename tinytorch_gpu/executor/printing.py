@@ -1,4 +1,4 @@
-"""`print`, `assert` and `raise` of a kernel: lane by lane, in the order of threads."""
+"""`print`, and what a kernel checks with `debug=True`: lane by lane."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.mask import Mask
     from tinytorch_gpu.trace import Site
 
-__all__ = ["kernel_assert", "kernel_print", "kernel_raise"]
+__all__ = ["kernel_assert", "kernel_divisor", "kernel_print", "kernel_raise"]
 
 
 def kernel_print(batch: Batch, mask: Mask, *values: Any) -> None:
@@ -58,6 +58,19 @@ def kernel_assert(
     if failing.count:
         told = f"AssertionError: {message}" if message else "AssertionError"
         kernel_raise(batch, failing, site, AssertionError, told)
+
+
+def kernel_divisor(batch: Batch, mask: Mask, site: Site, divisor: Any) -> Any:
+    """Return a divisor, which is not 0 in any active lane.
+
+    Raises:
+        KernelRaisedError: it is 0 somewhere; also a ZeroDivisionError.
+    """
+    _, zero = mask.split(truth(divisor))
+    if zero.count:
+        told = "ZeroDivisionError: division by zero"
+        kernel_raise(batch, zero, site, ZeroDivisionError, told)
+    return divisor
 
 
 def kernel_raise(

@@ -1,6 +1,7 @@
 """A kernel becomes a lane program, plain and counted, that can be read."""
 
 import numpy as np
+
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.cuda.dummies import array_dummy

@@ -1,0 +1,118 @@
+"""Every loop becomes one over `range`, and gives what Python's own loop gives."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda
+
+TABLE = (3, 1, 4)
+X = np.array([5.0, 2.0, 8.0, 1.0], np.float32)
+Y = np.array([10, 20, 30], np.int64)
+
+
+def over_an_array(x, y, out):
+    total = 0.0
+    for v in x:
+        total = total * 10 + v
+    out[0] = total
+
+
+def over_a_slice(x, y, out):
+    total = 0.0
+    for v in x[::-2]:
+        total = total * 10 + v
+    out[0] = total
+
+
+def over_a_tuple(x, y, out):
+    total = 0
+    for v in TABLE:
+        total = total * 10 + v
+    out[0] = total
+
+
+def over_numbered_elements(x, y, out):
+    total = 0.0
+    for i, v in enumerate(x):
+        total += v * i
+    out[0] = total
+
+
+def numbered_from(x, y, out):
+    total = 0.0
+    for i, v in enumerate(x, 7):
+        total += v * i
+    out[0] = total
+
+
+def over_pairs(x, y, out):
+    total = 0.0
+    for a, b in zip(x, y):
+        total = total * 100 + a * b
+    out[0] = total
+
+
+def over_numbered_pairs(x, y, out):
+    total = 0.0
+    for i, (a, b) in enumerate(zip(x, y)):
+        total += i * a * b
+    out[0] = total
+
+
+def over_pairs_with_ranges(x, y, out):
+    total = 0.0
+    for a, k, j in zip(x, range(9, 0, -4), range(5)):
+        total = total * 100 + a * k + j
+    out[0] = total
+
+
+def the_sequence_is_taken_once(x, y, out):
+    total = 0.0
+    for v in x:
+        total += v
+        x = y
+    out[0] = total
+
+
+def leaving_early(x, y, out):
+    total = 0.0
+    for i, v in enumerate(x):
+        if v == 2:
+            continue
+        if v == 1:
+            break
+        total += v
+    else:
+        total = -1.0
+    out[0] = total
+
+
+def without_leaving(x, y, out):
+    total = 0.0
+    for v in y:
+        total += v
+    else:
+        total += 0.5
+    out[0] = total
+
+
+LOOPS = (
+    over_an_array, over_a_slice, over_a_tuple, over_numbered_elements, numbered_from,
+    over_pairs, over_numbered_pairs, over_pairs_with_ranges, leaving_early,
+    without_leaving,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("function", LOOPS, ids=lambda f: f.__name__)
+def test_a_loop_gives_what_pythons_gives(function):
+    expected, found = np.zeros(1), np.zeros(1)
+    function(X, Y, expected)
+    cuda.jit(function)[1, 1](X, Y, found)
+    assert found[0] == expected[0]
+
+
+@pytest.mark.parametrize("x", [X, Y], ids=["another type", "the same type"])
+def test_the_sequence_is_taken_once_though_its_name_is_reassigned(x):
+    found = np.zeros(1)
+    cuda.jit(the_sequence_is_taken_once)[1, 1](x, Y * 2, found)
+    assert found[0] == x.sum()
