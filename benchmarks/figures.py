@@ -12,7 +12,6 @@ import json
 import resource
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 from cuda_style import THREADS, Case, add_case, cuda, drawn, matmul_case, matmul_naive
@@ -68,7 +67,7 @@ def smallest_launch(seconds: float) -> None:
     show("launch of 32 threads, replayed", microseconds, "µs", "150 at most")
 
 
-def growth(seconds: float, exponents: tuple[int, ...]) -> None:
+def growth(seconds: float, exponents: list[int]) -> None:
     """Time the vector add at growing sizes; a flat time a thread is linear growth."""
     for exponent in exponents:
         threads = 1 << exponent
@@ -116,9 +115,9 @@ def main() -> None:
     if options.peak:
         print_own_peak(int(options.peak[0]), options.peak[1])
         return
-    rows, elements, exponents = 256, MIB, (16, 18, 20, 22, 24)
+    rows, elements, exponents = 256, MIB, [16, 18, 20, 22, 24]
     if options.tiny:
-        rows, elements, exponents = 2 * 16, THREADS, (10, 12)
+        rows, elements, exponents = 2 * 16, THREADS, [10, 12]
     against_numpy(options.seconds, rows, elements)
     smallest_launch(options.seconds)
     growth(options.seconds, exponents)

@@ -7,6 +7,23 @@ and what everything cost is read with `tinytorch_gpu.profiler`.
 
 from tinytorch_gpu import cuda, errors, kernels, library, profiler, settings
 from tinytorch_gpu.arch import GpuSpec
+from tinytorch_gpu.cuda import types
+from tinytorch_gpu.cuda.types import (
+    bool_,
+    boolean,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    void,
+)
 from tinytorch_gpu.integration import install, installed, uninstall
 from tinytorch_gpu.runtime.device_module import (
     current_device,
@@ -27,15 +44,24 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GpuSpec",
+    "bool_",
+    "boolean",
     "cuda",
     "current_device",
     "device_count",
     "errors",
+    "float16",
+    "float32",
+    "float64",
     "get_device_name",
     "get_device_properties",
     "gpu_names",
     "install",
     "installed",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
     "is_available",
     "kernels",
     "library",
@@ -47,5 +73,11 @@ __all__ = [
     "reset_peak_memory_stats",
     "settings",
     "synchronize",
+    "types",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "uninstall",
+    "void",
 ]

@@ -17,15 +17,9 @@ import pytest
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import random, types
-from tinytorch_gpu.cuda.configuration import ForAll
-from tinytorch_gpu.cuda.device_attributes import ATTRIBUTES, CudaContext, CudaDevice
-from tinytorch_gpu.cuda.devices import DeviceList
+from tinytorch_gpu.cuda.device_attributes import ATTRIBUTES
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
-from tinytorch_gpu.cuda.jit import Kernel
 from tinytorch_gpu.cuda.types import ScalarType
-from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime.event import Event
-from tinytorch_gpu.runtime.stream import Stream
 
 HERE = Path(__file__).parent
 DUMP = HERE / "dump_numba_names.py"
@@ -43,16 +37,23 @@ NAMESPACES = {
     "random": random,
     "shared": cuda.shared,
 }
+
+
+@cuda.jit
+def one_kernel(x):
+    x[0] = 1
+
+
 OBJECTS = {
-    "Context": CudaContext,
-    "Device": CudaDevice,
-    "DeviceList": DeviceList,
-    "DeviceNDArray": DeviceArray,
-    "Event": Event,
-    "ForAll": ForAll,
-    "Kernel": Kernel,
-    "Reduce": cuda.Reduce,
-    "Stream": Stream,
+    "Context": cuda.current_context(),
+    "Device": cuda.get_current_device(),
+    "DeviceList": cuda.gpus,
+    "DeviceNDArray": cuda.to_device([1]),
+    "Event": cuda.event(),
+    "ForAll": one_kernel.forall(1),
+    "Kernel": one_kernel,
+    "Reduce": cuda.Reduce(lambda a, b: a + b),
+    "Stream": cuda.stream(),
 }
 
 
@@ -75,7 +76,7 @@ def our_members():
     """Return path -> member, for what our objects have in common with numba's."""
     paths = (path.partition(".") for path in THEIRS)
     return {
-        f"{kind}.{name}": inspect.getattr_static(OBJECTS[kind], name)
+        f"{kind}.{name}": getattr(OBJECTS[kind], name)
         for kind, _, name in paths
         if kind in OBJECTS and hasattr(OBJECTS[kind], name)
     }

@@ -62,7 +62,7 @@ def test_the_programs_differ():
     assert len(set(written)) == 300
 
 
-@repeatable(220)
+@repeatable(210)
 @given(source=ragged_sources())
 def test_threads_by_themselves_agree_with_the_reference(folder, source):
     check_ragged(source, folder)

@@ -146,7 +146,7 @@ warpsize = Special("warpsize", lambda _batch: np.int32(WARP))
 def _grid_index(batch: Batch, axis: int) -> Any:
     """Return threadIdx + blockIdx × blockDim along an axis, int64."""
     start = np.multiply(batch.block_index(axis), batch.block[axis], dtype=np.int64)
-    return np.add(start, batch.thread_index(axis), dtype=np.int64)
+    return start + batch.thread_index(axis).astype(np.int64)
 
 
 def _grid_size(batch: Batch, axis: int) -> Any:

@@ -20,7 +20,8 @@ import numpy as np
 
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import cast
-from tinytorch_gpu.executor.indexing import KernelArray, flat_index
+from tinytorch_gpu.executor.kernel_array import KernelArray
+from tinytorch_gpu.executor.places import flat_index
 from tinytorch_gpu.executor.runs import Runs, running, running_float_sum
 
 if TYPE_CHECKING:

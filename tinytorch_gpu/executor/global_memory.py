@@ -42,11 +42,34 @@ class GlobalArray(KernelArray):
             return self.storage[flat]
         return self.storage.take(flat, mode="clip")
 
+    def fetch_at(self, uniform: Any, lanes: Any) -> Any:
+        """Return the elements at `uniform + lanes`, without a sum for each lane."""
+        can_shift = 0 <= uniform < len(self.storage) and min(self.steps, default=0) >= 0
+        if not can_shift or np.ndim(lanes) == 0:
+            return self.fetch(uniform + lanes)
+        return self.storage[uniform:].take(lanes, mode="clip")
+
     def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
         """Write the active lanes' values."""
+        self._keep(batch)
+        scatter(self.storage, mask, flat, value)
+
+    def fill(self, batch: Batch, mask: Mask, stretch: Any, value: Any) -> None:
+        """Write the active lanes' values to a stretch, one element for each lane.
+
+        Args:
+            batch: the lanes.
+            mask: the active ones.
+            stretch: the storage's own elements, (blocks, threads).
+            value: broadcastable to that, already of the storage's dtype.
+        """
+        self._keep(batch)
+        is_whole = mask.count == stretch.size
+        np.copyto(stretch, value, where=True if is_whole else mask.full())
+
+    def _keep(self, batch: Batch) -> None:
         if batch.journal is not None:
             batch.journal.will_write(self.buffer)
-        scatter(self.storage, mask, flat, value)
 
 
 def scatter(storage: Any, mask: Mask, flat: Any, value: Any) -> None:

@@ -13,8 +13,10 @@ import numpy as np
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import cast
 from tinytorch_gpu.executor.bounds import in_bounds, read_only, wrong_index
+from tinytorch_gpu.executor.consecutive import window
 from tinytorch_gpu.executor.kernel_array import KernelArray
 from tinytorch_gpu.executor.lanes import require_defined
+from tinytorch_gpu.executor.places import flat_index, split_index
 from tinytorch_gpu.executor.slices import cut, spread
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.mask import Mask
     from tinytorch_gpu.trace import Site
 
-__all__ = ["KernelArray", "flat_index", "get_attribute", "load", "store", "unpack"]
+__all__ = ["KernelArray", "get_attribute", "load", "store", "unpack"]
 
 ATTRIBUTES: dict[str, Callable[[KernelArray], Any]] = {
     "T": lambda a: a.view(a.offset, a.lengths[::-1], a.steps[::-1]),
@@ -62,13 +64,17 @@ def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
     parts = _parts(array, index, site)
     if not MAKES_VIEW.isdisjoint(map(type, parts)):
         return _view(batch, mask, array, parts, site)
-    flat = flat_index(batch, mask, array, parts, site, "load from")
+    stretch = window(batch, array, parts)
+    if stretch is not None:
+        return stretch.copy()  # later stores must not show
+    uniform, lanes = split_index(batch, mask, array, parts, site, "load from")
     axes = len(parts)
     if axes < len(array.lengths):
+        flat = uniform + lanes
         return array.view(flat, array.lengths[axes:], array.steps[axes:])
     if batch.recorder is not None:
-        batch.recorder.access(site, mask, "load", array, flat)
-    return array.fetch(flat)
+        batch.recorder.access(site, mask, "load", array, uniform + lanes)
+    return array.fetch_at(uniform, lanes)
 
 
 def store(
@@ -95,11 +101,16 @@ def store(
     if len(parts) < len(array.lengths) or not MAKES_VIEW.isdisjoint(map(type, parts)):
         _fill(batch, mask, _view(batch, mask, array, parts, site), value, site)
         return
+    batch.changes += 1
+    value = cast(value, array.element_dtype)
+    stretch = window(batch, array, parts)
+    if stretch is not None:
+        array.fill(batch, mask, stretch, value)
+        return
     flat = flat_index(batch, mask, array, parts, site, "store to")
     if batch.recorder is not None:
         batch.recorder.access(site, mask, "store", array, flat)
-    batch.changes += 1
-    array.put(batch, mask, flat, cast(value, array.element_dtype))
+    array.put(batch, mask, flat, value)
 
 
 def _view(
@@ -200,61 +211,6 @@ def _parts(array: Any, index: Any, site: Site) -> tuple[Any, ...]:
         if given > len(array.lengths):
             raise wrong_index(array, f"{given} indices", site)
     return parts
-
-
-def flat_index(
-    batch: Batch, mask: Mask, array: Any, parts: Any, site: Site, action: str
-) -> Any:
-    """Return element indices into the storage.
-
-    Args:
-        batch: the lanes.
-        mask: the active ones.
-        array: a KernelArray.
-        parts: a lane value for each axis, or for the first ones.
-        site: where it stands.
-        action: "load from" or "store to", for the error.
-
-    Returns:
-        int64, a scalar or broadcastable to (blocks, threads).
-
-    Raises:
-        OutOfBoundsError: an active lane's index is outside.
-        KernelTypeError: an index is no integer.
-    """
-    flat = array.offset
-    is_zero = np.ndim(flat) == 0 and not flat  # then adding it is left out
-    for axis, part in enumerate(parts):
-        far = _far(batch, mask, array, axis, part, site, action)
-        flat, is_zero = (far if is_zero else flat + far), False
-    return flat
-
-
-def _far(
-    batch: Batch,
-    mask: Mask,
-    array: KernelArray,
-    axis: int,
-    part: Any,
-    site: Site,
-    action: str,
-) -> Any:
-    """Return how many elements an index leads away from index 0 of its axis.
-
-    Lane values are never changed in place: the same array at the same place and under
-    the same mask, as a row's index in a loop, needs no second look.
-    """
-    length, step = array.lengths[axis], array.steps[axis]
-    if not isinstance(part, np.ndarray) or not isinstance(length, int):
-        inside = in_bounds(batch, mask, array, axis, part, site, action)
-        return inside * np.int64(step)
-    known = batch.places.get((site, axis))
-    if known and known[0] is part and known[1] is mask and known[2:4] == (length, step):
-        return known[4]
-    inside = in_bounds(batch, mask, array, axis, part, site, action)
-    far = inside if step == 1 else inside * np.int64(step)
-    batch.places[site, axis] = (part, mask, length, step, far)
-    return far
 
 
 def unpack(value: Any, count: int, site: Site) -> tuple[Any, ...]:

@@ -136,6 +136,15 @@ class KernelArray:
         """Return the elements at flat indices; inactive lanes' indices are clipped."""
         raise NotImplementedError
 
+    def fetch_at(self, uniform: Any, lanes: Any) -> Any:
+        """Return the elements at `uniform + lanes`.
+
+        Args:
+            uniform: int64, the part of the index that is the same for all lanes.
+            lanes: the part that is not, or a scalar 0.
+        """
+        return self.fetch(uniform + lanes)
+
     def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
         """Write the active lanes' values; of lanes that collide the highest wins."""
         raise NotImplementedError

@@ -107,6 +107,7 @@ class Batch:
         self.local: dict[Any, Any] = {}
         self.constants: dict[Any, Any] = {}
         self.places: dict[Any, Any] = {}
+        self.consecutive: tuple[Any, int | None] = (None, None)
         self.call_path: tuple[Any, ...] = ()
         self.changes = 0
 
