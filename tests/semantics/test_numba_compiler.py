@@ -60,9 +60,8 @@ def ours(module, name):
 
 def test_every_function_has_a_type(versions):
     module, _ = versions
-    assert {ours(module, name) for name in module.TYPES} <= set(
-        ["bool", "int8", "int32", "int64", "uint32", "uint64", "float32", "float64"]
-    )
+    widths = {"int8", "int32", "int64", "uint32", "uint64", "float32", "float64"}
+    assert {ours(module, name) for name in module.TYPES} <= {"bool", *widths}
 
 
 def test_the_types_are_those_of_numbas_compiler(versions):

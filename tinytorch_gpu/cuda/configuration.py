@@ -69,7 +69,8 @@ class ConfiguredKernel:
         self.kernel = kernel
         self.griddim = read_dimensions(griddim, "grid", kernel.source)
         self.blockdim = read_dimensions(blockdim, "block", kernel.source)
-        check_stream(stream, f"launch of {kernel.source}")
+        if stream:
+            check_stream(stream, f"launch of {kernel.source}")
         _check_bytes(sharedmem, kernel)
         self.stream = stream
         self.sharedmem = int(sharedmem)

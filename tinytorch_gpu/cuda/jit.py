@@ -85,12 +85,12 @@ class Kernel(NoMachineCode):
             return DeclaredFunction(self.py_func, function_behind, self.declared)
         return self.function
 
-    @property
+    @functools.cached_property
     def source(self) -> KernelSource:
         """Name, file and line of the Python function."""
         return KernelSource.of(self.py_func)
 
-    @property
+    @functools.cached_property
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters."""
         return tuple(argument.arg for argument in self.function.parameters.args)

@@ -38,7 +38,8 @@ def check_arguments(
         arguments: what the launch was given.
 
     Returns:
-        Device arrays, `ArgHint`s of host arrays, NumPy scalars, None, and tuples.
+        Device arrays as kernels see them, `ArgHint`s of host arrays, NumPy scalars,
+        None, and tuples.
 
     Raises:
         KernelTypeError: there are too many or too few, or a kernel cannot take one.
@@ -68,7 +69,7 @@ def types_of(checked: Any) -> Any:
         return KernelArray(np.empty(0, host.dtype), np.int64(0), host.shape, ())
     if isinstance(checked, tuple):
         return _rebuilt(checked, [types_of(part) for part in checked])
-    return global_array(checked) if isinstance(checked, DeviceArray) else checked
+    return checked
 
 
 def to_kernel(
@@ -106,7 +107,7 @@ class _HostArrays:
             return _rebuilt(value, [self.to_kernel(part, reason) for part in value])
         if isinstance(value, ArgHint):
             return global_array(self._copy(value, reason))
-        return global_array(value) if isinstance(value, DeviceArray) else value
+        return value
 
     def _copy(self, hint: ArgHint, reason: str) -> DeviceArray:
         key = id(hint.value), type(hint)
@@ -118,8 +119,10 @@ class _HostArrays:
 
 def _checked(kernel: KernelSource, name: str, value: Any) -> Any:
     """Return an argument as a kernel takes it."""
-    if value is None or isinstance(value, DeviceArray):
-        return value
+    if isinstance(value, DeviceArray):
+        return global_array(value)
+    if value is None:
+        return None
     if isinstance(value, tuple):
         return _rebuilt(value, [_checked(kernel, name, part) for part in value])
     if isinstance(value, (ArgHint, np.ndarray)):
@@ -128,7 +131,7 @@ def _checked(kernel: KernelSource, name: str, value: Any) -> Any:
     if number is not None:
         return number
     if has_interface(value):
-        return array_from_interface(value.__cuda_array_interface__)
+        return global_array(array_from_interface(value.__cuda_array_interface__))
     raise _not_taken(kernel, name, value)
 
 

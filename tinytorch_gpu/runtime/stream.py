@@ -8,7 +8,6 @@ Source: numba.cuda 0.30.4, `Stream` (names, handles, what it prints).
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -85,15 +84,9 @@ class Stream:
         """
         callback(self, 0, arg)
 
-    def async_done(self) -> asyncio.Future[Stream]:
-        """Return an awaitable of the stream, done when the work before it is.
-
-        Raises:
-            RuntimeError: no event loop runs.
-        """
-        future: asyncio.Future[Stream] = asyncio.get_running_loop().create_future()
-        future.set_result(self)
-        return future
+    async def async_done(self) -> Stream:
+        """Return the stream to who awaits it, once the work before is done: at once."""
+        return self
 
 
 def new_stream() -> Stream:
