@@ -34,6 +34,7 @@ OBJECTS = {
     "ForAll": ("numba.cuda.dispatcher", "ForAll"),
     "GridGroup": ("numba.cuda.cg", "GridGroup"),
     "Kernel": ("numba.cuda.dispatcher", "CUDADispatcher"),
+    "Overload": ("numba.cuda.dispatcher", "_Kernel"),
     "Reduce": ("numba.cuda", "Reduce"),
     "Stream": ("numba.cuda.cudadrv.driver", "Stream"),
 }

@@ -39,7 +39,7 @@ NAMESPACES = {
 }
 
 
-@cuda.jit
+@cuda.jit("(int64[:],)")
 def one_kernel(x):
     x[0] = 1
 
@@ -52,6 +52,7 @@ OBJECTS = {
     "Event": cuda.event(),
     "ForAll": one_kernel.forall(1),
     "Kernel": one_kernel,
+    "Overload": next(iter(one_kernel.overloads.values())),
     "Reduce": cuda.Reduce(lambda a, b: a + b),
     "Stream": cuda.stream(),
 }
