@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import subprocess
-import sys
+import tracemalloc
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from cuda_style import THREADS, Case, add_case, cuda, drawn, matmul_case, matmul_naive
-from timing import median_seconds
+from timing import median_seconds, seconds_of
 
 from tinytorch_gpu import settings
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MIB = 1 << 20
-FLOAT32_BYTES = 4
 
 
 @cuda.jit
@@ -33,7 +34,8 @@ def set_index(out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
 
 def show(name: str, value: float, unit: str, aim: str) -> None:
     """Print one figure."""
-    print(json.dumps({"name": name, "value": value, "unit": unit, "aim": aim}))
+    row = {"name": name, "value": value, "unit": unit, "aim": aim}
+    print(json.dumps(row), flush=True)
 
 
 def timed(case: Case, seconds: float) -> float:
@@ -43,20 +45,34 @@ def timed(case: Case, seconds: float) -> float:
     return median_seconds(case.launch, seconds)
 
 
+def against(numpys: Callable[[], Any], ours: Case, seconds: float) -> float:
+    """Return how many times as long as NumPy ours takes.
+
+    The fastest of calls in turns, so that other work on the machine, which NumPy's
+    threads wait for, lengthens neither.
+    """
+    ours.launch()
+    ours.check()
+    took: list[tuple[float, float]] = []
+    while not took or sum(mine + its for mine, its in took) < seconds:
+        mine = seconds_of(ours.launch)
+        its = min(seconds_of(numpys) for _ in range(5))
+        took.append((mine, its))
+    return min(mine for mine, _ in took) / min(its for _, its in took)
+
+
 def against_numpy(seconds: float, rows: int, elements: int) -> None:
     """Compare with what NumPy takes for the same answer."""
     a, b = drawn(2, rows, rows)
-    ours = timed(matmul_case(matmul_naive, "matmul naive", rows), seconds)
-    numpys = median_seconds(lambda: a @ b, seconds)
+    case = matmul_case(matmul_naive, "matmul naive", rows)
     name = f"matmul naive {rows}³, replayed, against a @ b"
-    show(name, ours / numpys, "times", "1,500 at most")
+    show(name, against(lambda: a @ b, case, seconds), "times", "1,500 at most")
     x, y = drawn(2, elements)
     out = np.empty_like(x)
     with settings.override(counters=False):
-        ours = timed(add_case(elements), seconds)
-    numpys = median_seconds(lambda: np.add(x, y, out=out), seconds)
+        ratio = against(lambda: np.add(x, y, out=out), add_case(elements), seconds)
     name = f"vector add {elements:,}, counters off, against np.add"
-    show(name, ours / numpys, "times", "30 at most, 5 wanted")
+    show(name, ratio, "times", "30 at most, 5 wanted")
 
 
 def smallest_launch(seconds: float) -> None:
@@ -75,34 +91,16 @@ def growth(seconds: float, exponents: list[int]) -> None:
         show(f"vector add of 2^{exponent} threads", nanoseconds, "ns a thread", "flat")
 
 
-def peak_mib(exponent: int, way: str) -> float:
-    """Return the peak memory of a fresh process that adds 2^exponent elements.
-
-    The same process with arrays of the same size and no launch is subtracted.
-    """
-    peaks = []
-    for what in ("arrays", way):
-        command = [sys.executable, __file__, "--peak", str(exponent), what]
-        done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603
-        peaks.append(float(done.stdout))
-    return peaks[1] - peaks[0]
-
-
-def print_own_peak(exponent: int, way: str) -> None:
-    """Add vectors, or only make them, and print this process's peak memory, MiB."""
-    case = add_case(1 << exponent)
-    if way != "arrays":
-        with settings.override(counters=way == "counted"):
-            case.launch()
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-
-
 def memory(exponent: int) -> None:
-    """Measure the memory that a launch takes above its arrays."""
-    arrays = 3 * FLOAT32_BYTES * (1 << exponent) / MIB
-    for way in ("counted", "off"):
-        name = f"peak above the arrays ({arrays:.3g} MiB), 2^{exponent} threads, {way}"
-        show(name, peak_mib(exponent, way), "MiB", "600 at most")
+    """Measure the most memory that a launch holds besides its arrays."""
+    case = add_case(1 << exponent)
+    for way, counters in (("counted", True), ("off", False)):
+        with settings.override(counters=counters, replay=False):
+            tracemalloc.start()
+            case.launch()
+            peak = tracemalloc.get_traced_memory()[1] / MIB
+            tracemalloc.stop()
+        show(f"peak of 2^{exponent} threads, {way}", peak, "MiB", "600 at most")
 
 
 def main() -> None:
@@ -110,11 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure ours alone; see the top.")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each timing")
     parser.add_argument("--tiny", action="store_true", help="sizes for a quick look")
-    parser.add_argument("--peak", nargs=2, metavar=("EXPONENT", "WAY"))
     options = parser.parse_args()
-    if options.peak:
-        print_own_peak(int(options.peak[0]), options.peak[1])
-        return
     rows, elements, exponents = 256, MIB, [16, 18, 20, 22, 24]
     if options.tiny:
         rows, elements, exponents = 2 * 16, THREADS, [10, 12]

@@ -42,6 +42,11 @@ class GpuCountRules:
     def __init__(self, spec: GpuSpec) -> None:
         self.spec = spec
 
+    @property
+    def sector_bytes(self) -> int:
+        """Addresses that all move by a multiple of this cost the same, banks too."""
+        return self.spec.sector_bytes
+
     def sectors(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
         """Sum the sectors of all requests.
 

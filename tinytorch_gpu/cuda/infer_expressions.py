@@ -199,7 +199,9 @@ class ExpressionTypes:
             node.unified = None  # type: ignore[attr-defined]
             return self.read(node.body if node.decided else node.orelse)  # type: ignore[attr-defined]
         self.read(node.test)
-        return self._common(node, [self.read(node.body), self.read(node.orelse)])
+        common = self._common(node, [self.read(node.body), self.read(node.orelse)])
+        node.is_number = isinstance(common, np.generic)  # type: ignore[attr-defined]
+        return common
 
     def _common(self, node: ast.expr, dummies: list[Any]) -> Any:
         """Return the type that unifies several; note it where they differ."""

@@ -232,7 +232,8 @@ class ExpressionWriter:
         if decided is not None:
             return self.write(node.body if decided else node.orelse)
         test = self.write(node.test)
-        if self.is_pure(node.body) and self.is_pure(node.orelse):
+        are_numbers = getattr(node, "is_number", True)
+        if are_numbers and self.is_pure(node.body) and self.is_pure(node.orelse):
             sides = f"{self.write(node.body)}, {self.write(node.orelse)}"
             return self.counted(node, "arithmetic", f"select({test}, {sides})")
         sides = f"{self._lazy(node.body)}, {self._lazy(node.orelse)}"

@@ -20,7 +20,7 @@ import numpy as np
 
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import cast
-from tinytorch_gpu.executor.kernel_array import KernelArray
+from tinytorch_gpu.executor.kernel_array import ChosenArray, KernelArray
 from tinytorch_gpu.executor.places import flat_index
 from tinytorch_gpu.executor.runs import Runs, running, running_float_sum
 
@@ -64,6 +64,10 @@ def atomic(
         OutOfBoundsError: an active lane's index is outside.
         KernelTypeError: the array cannot be changed atomically, or the index is wrong.
     """
+    if isinstance(array, ChosenArray):
+        return array.each(
+            mask, lambda m, a: atomic(batch, m, site, operation, a, index, *operands)
+        )
     parts = index if isinstance(index, tuple) else (index,)
     _check(array, parts, site)
     flat = flat_index(batch, mask, array, parts, site, "store to")

@@ -14,7 +14,7 @@ from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import cast
 from tinytorch_gpu.executor.bounds import in_bounds, read_only, wrong_index
 from tinytorch_gpu.executor.consecutive import window
-from tinytorch_gpu.executor.kernel_array import KernelArray
+from tinytorch_gpu.executor.kernel_array import ChosenArray, KernelArray, together
 from tinytorch_gpu.executor.lanes import require_defined
 from tinytorch_gpu.executor.places import flat_index, split_index
 from tinytorch_gpu.executor.slices import cut, spread
@@ -61,6 +61,8 @@ def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
     """
     if isinstance(array, tuple):
         return array[_constant(index, len(array), site)]
+    if isinstance(array, ChosenArray):
+        return array.each(mask, lambda m, a: load(batch, m, a, index, site))
     parts = _parts(array, index, site)
     if not MAKES_VIEW.isdisjoint(map(type, parts)):
         return _view(batch, mask, array, parts, site)
@@ -73,7 +75,7 @@ def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
         flat = uniform + lanes
         return array.view(flat, array.lengths[axes:], array.steps[axes:])
     if batch.recorder is not None:
-        batch.recorder.access(site, mask, "load", array, uniform + lanes)
+        batch.recorder.access(site, mask, "load", array, lanes, uniform)
     return array.fetch_at(uniform, lanes)
 
 
@@ -95,6 +97,10 @@ def store(
         KernelTypeError: the target is no array or read-only, or something does not
             fit it.
     """
+    if isinstance(array, ChosenArray):
+        for side, one in array.sides(mask):
+            store(batch, side, one, index, value, site)
+        return
     parts = _parts(array, index, site)
     if array.is_read_only:
         raise read_only(array, site)
@@ -188,6 +194,9 @@ def get_attribute(value: Any, name: str, site: Site) -> Any:
     Raises:
         KernelTypeError: the value has no such attribute inside a kernel.
     """
+    if isinstance(value, ChosenArray):
+        sides = (get_attribute(one, name, site) for one in (value.yes, value.no))
+        return together(value.lanes, *sides)
     if isinstance(value, KernelArray) and name in ATTRIBUTES:
         return ATTRIBUTES[name](value)
     if name in getattr(value, "_fields", ()):

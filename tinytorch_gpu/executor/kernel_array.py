@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.executor.mask import Mask
 
-__all__ = ["KernelArray", "row_major"]
+__all__ = ["ChosenArray", "KernelArray", "row_major"]
 
 
 class KernelArray:
@@ -112,19 +113,22 @@ class KernelArray:
             made.reach = size
         return made
 
-    def joined(self, lanes: Any, other: KernelArray) -> Self | None:
+    def joined(self, lanes: Any, other: KernelArray) -> KernelArray:
         """Return what a variable holds after some lanes assign this array.
 
         Args:
             lanes: bool, broadcastable to (blocks, threads); the lanes that assign.
-            other: what the variable holds in the other lanes.
+            other: what the variable holds in the other lanes; of the same element type
+                and number of axes.
 
         Returns:
-            One view that differs by lane; None if the two are no views of one array
-            with the same steps.
+            One view that differs by lane, if the two are views of one array with the
+            same steps; else a `ChosenArray`.
         """
-        if self.storage is not other.storage or self.steps != other.steps:
-            return None
+        is_chosen = isinstance(self, ChosenArray) or isinstance(other, ChosenArray)
+        is_one_array = self.storage is other.storage and self.steps == other.steps
+        if is_chosen or not is_one_array:
+            return ChosenArray(lanes, self, other)
         pairs = zip(self.lengths, other.lengths, strict=True)
         lengths = tuple(_choose(lanes, new, old) for new, old in pairs)
         offset = np.where(lanes, self.offset, other.offset)
@@ -148,6 +152,66 @@ class KernelArray:
     def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
         """Write the active lanes' values; of lanes that collide the highest wins."""
         raise NotImplementedError
+
+
+class ChosenArray(KernelArray):
+    """One array in some lanes and another in the rest: `a = x if i % 2 else y`.
+
+    Each access goes to the one array for its lanes and to the other for theirs.
+
+    Args:
+        lanes: bool, broadcastable to (blocks, threads).
+        yes: the array of the lanes that are true.
+        no: the array of the others, of the same element type and number of axes.
+    """
+
+    def __init__(self, lanes: Any, yes: KernelArray, no: KernelArray) -> None:
+        super().__init__(yes.storage, yes.offset, yes.lengths, yes.steps)
+        self.lanes = lanes
+        self.yes = yes
+        self.no = no
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Length of each axis, int64, for each lane that of its array."""
+        shape: tuple[Any, ...] = together(self.lanes, self.yes.shape, self.no.shape)
+        return shape
+
+    def sides(self, mask: Mask) -> tuple[tuple[Mask, KernelArray], ...]:
+        """Return the lanes of a mask that go to each array, without empty sides."""
+        yes, no = mask.split(self.lanes)
+        pairs = ((yes, self.yes), (no, self.no))
+        return tuple((side, array) for side, array in pairs if side.count)
+
+    def each(self, mask: Mask, access: Callable[[Mask, KernelArray], Any]) -> Any:
+        """Return what an access of each side gives, put together.
+
+        Args:
+            mask: the lanes that take part.
+            access: gives a lane value, a tuple of them, or a view.
+        """
+        found = [access(*side) for side in self.sides(mask)]
+        return found[0] if len(found) == 1 else together(self.lanes, *found)
+
+
+def together(lanes: Any, yes: Any, no: Any) -> Any:
+    """Put the values of two groups of lanes together: numbers, tuples or arrays.
+
+    Args:
+        lanes: bool, broadcastable to (blocks, threads); who has `yes`.
+        yes: a lane value, a tuple of them, an array, or what is the same for all.
+        no: the same kind of value.
+
+    Example:
+        >>> together(np.array([[True, False]]), (1, 2), (3, 4))
+        (array([[1, 3]]), array([[2, 4]]))
+    """
+    if isinstance(yes, tuple):
+        return tuple(together(lanes, a, b) for a, b in zip(yes, no, strict=True))
+    if isinstance(yes, KernelArray):
+        return yes.joined(lanes, no)
+    is_number = isinstance(yes, (int, np.generic, np.ndarray))
+    return np.where(lanes, yes, no)[()] if is_number else yes
 
 
 def _choose(lanes: Any, new: Any, old: Any) -> Any:

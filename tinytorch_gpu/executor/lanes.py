@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import KernelTypeError, UninitializedReadError
-from tinytorch_gpu.executor.arithmetic import select, truth, unify
+from tinytorch_gpu.errors import UninitializedReadError
+from tinytorch_gpu.executor.arithmetic import select, truth
 from tinytorch_gpu.executor.geometry import Dim3, block_geometry, block_indices
 from tinytorch_gpu.executor.mask import Mask
 
@@ -170,11 +170,7 @@ class Batch:
         if isinstance(new, tuple):
             pairs = zip(new, old, strict=True)
             return tuple(self.merge(mask, scope, n, o) for n, o in pairs)
-        lanes = mask.full() if mask.lanes is None else mask.lanes
-        if not isinstance(new, (np.ndarray, np.generic)):
-            return _merged_views(lanes, new, old)
-        fresh, kept = unify(new, old)
-        return np.where(lanes, fresh, kept)
+        return _chosen(mask.full() if mask.lanes is None else mask.lanes, new, old)
 
     def entered(self, site: Site) -> None:
         """Enter a device function: each call has shared and local arrays of its own."""
@@ -224,21 +220,17 @@ class Batch:
             return yes(taken)
         if not taken.count:
             return no(rest)
-        return select(condition, yes(taken), no(rest))
+        return _chosen(condition, yes(taken), no(rest))
 
 
-def _merged_views(lanes: Any, new: Any, old: Any) -> Any:
-    """Return a view that differs by lane, as `row = x[i]` makes in a loop."""
-    if not hasattr(new, "joined"):
-        return new  # None, or a group of threads: the same for all lanes
-    joined = new.joined(lanes, old)
-    if joined is None:
-        raise KernelTypeError(
-            "a variable that holds different arrays in different lanes",
-            why="only some lanes assign it here, and an array is one for all lanes",
-            fix="swap arrays outside the `if`, or index with an offset",
-        )
-    return joined
+def _chosen(lanes: Any, yes: Any, no: Any) -> Any:
+    """Put together what two groups of lanes have: numbers, tuples or arrays."""
+    if isinstance(yes, tuple):
+        return tuple(_chosen(lanes, a, b) for a, b in zip(yes, no, strict=True))
+    if isinstance(yes, (np.ndarray, np.generic)):
+        return select(lanes, yes, no)
+    # None and groups of threads are the same for all lanes; arrays may differ.
+    return yes.joined(truth(lanes), no) if hasattr(yes, "joined") else yes
 
 
 class Frame:

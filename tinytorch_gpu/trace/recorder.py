@@ -72,6 +72,11 @@ class RecordedArray(Protocol):
 class CountRules(Protocol):
     """The rules of one GPU that turn addresses into counts."""
 
+    @property
+    def sector_bytes(self) -> int:
+        """Addresses that all move by a multiple of this cost the same, banks too."""
+        ...
+
     def sectors(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
         """Sectors of all requests; addresses and active are (requests, 32)."""
         ...
@@ -93,6 +98,9 @@ class CountingRecorder:
         # Site, kind, and which memory: one place can touch several arrays.
         self._accesses: dict[tuple[Site, str, int, int], list[int]] = {}
         self._arrays: dict[tuple[Site, str, int, int], RecordedArray] = {}
+        # What an access cost, by how far into a sector its addresses are shifted.
+        self._costs: dict[tuple[Site, str, int, int], tuple[Any, Any, dict[int, int]]]
+        self._costs = {}
         self._lines: dict[SourceLine, dict[str, int]] = defaultdict(
             lambda: defaultdict(int)
         )
@@ -105,7 +113,13 @@ class CountingRecorder:
         return value
 
     def access(
-        self, site: Site, mask: ActiveMask, kind: str, array: RecordedArray, flat: Any
+        self,
+        site: Site,
+        mask: ActiveMask,
+        kind: str,
+        array: RecordedArray,
+        flat: Any,
+        shift: Any = 0,
     ) -> None:
         """Count one load or store.
 
@@ -115,14 +129,16 @@ class CountingRecorder:
             kind: `load`, `store` or `atomic`.
             array: the array touched.
             flat: element index from the array's address, one scalar for all lanes or
-                int64 broadcastable to (blocks, threads).
+                int64 broadcastable to (blocks, threads); not changed afterwards.
+            shift: added to each, an integer. In a loop over `a[row, k]` it changes and
+                `flat` stays the same array, so that few iterations are looked at.
         """
         self._issue(site, mask)
         key = (site, kind, array.address, array.itemsize)
         totals = self._accesses.setdefault(key, [0, 0, 0])
         self._arrays[key] = array
         totals[0] += mask.warps
-        totals[1] += self._cost(array, mask, flat)
+        totals[1] += self._known_cost(key, mask, flat, shift)
         totals[2] += mask.count
 
     def branch(self, site: Site, mask: ActiveMask, taken: ActiveMask) -> None:
@@ -153,6 +169,19 @@ class CountingRecorder:
         line["instructions"] += mask.warps
         line["active_lanes"] += mask.count
         return line
+
+    def _known_cost(
+        self, key: tuple[Site, str, int, int], mask: ActiveMask, flat: Any, shift: Any
+    ) -> int:
+        """Cost of an access, found once for the same lanes and place in a sector."""
+        array = self._arrays[key]
+        known = self._costs.get(key)
+        if known is None or known[0] is not flat or known[1] is not mask:
+            known = self._costs[key] = (flat, mask, {})
+        into_sector = int(shift) * array.itemsize % self._rules.sector_bytes
+        if into_sector not in known[2]:
+            known[2][into_sector] = self._cost(array, mask, flat + shift)
+        return known[2][into_sector]
 
     def _cost(self, array: RecordedArray, mask: ActiveMask, flat: Any) -> int:
         """Sectors (global) or passes (shared) of one access by a batch."""

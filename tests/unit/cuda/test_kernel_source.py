@@ -1,7 +1,9 @@
 """The text of a kernel: lines as in the file, a caret at the place."""
 
 import ast
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
@@ -99,9 +101,39 @@ async def asynchronous(x):
 
 
 @pytest.mark.parametrize(
-    "function", [many, named, keyword_only, positional_only, asynchronous, lambda x: x]
+    "function", [many, named, keyword_only, positional_only, asynchronous]
 )
 def test_what_is_no_plain_function_is_refused(function):
     with pytest.raises(KernelSyntaxError) as caught:
         KernelText(function)
     assert all((caught.value.what, caught.value.where, caught.value.why))
+
+
+def made(n):
+    return lambda a: a * 10 + n
+
+
+SUM, DIFFERENCE = (lambda a, b: a + b), (lambda a, b: a - b)
+
+
+@pytest.mark.parametrize(
+    ("function", "body"),
+    [(SUM, "a + b"), (DIFFERENCE, "a - b"), (made(3), "a * 10 + n")],
+    ids=["first of a line", "second of a line", "with a closure"],
+)
+def test_a_lambda_is_found_in_its_line(function, body):
+    text = KernelText(function)
+    assert ast.unparse(text.tree.body[0]) == f"return {body}"
+    assert text.line_of(text.tree.body[0]).text in Path(__file__).read_text()
+
+
+def test_a_lambda_may_be_a_device_function():
+    three = cuda.jit(device=True)(made(3))
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = three(out[0])
+
+    out = np.ones(1)
+    kernel[1, 1](out)
+    assert out[0] == 13

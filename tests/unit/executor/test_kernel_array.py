@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinytorch_gpu.executor.kernel_array import KernelArray, row_major
+from tinytorch_gpu.executor.kernel_array import ChosenArray, KernelArray, row_major
 
 LANES = np.array([[0, 3]])
 
@@ -64,8 +64,10 @@ def test_lengths_are_joined_too(whole):
     assert both.nbytes == 12
 
 
-def test_other_arrays_and_other_steps_are_not_joined(whole):
+def test_other_arrays_and_other_steps_are_chosen_by_lane(whole):
     row, column = whole.view(np.int64(0), (2,), (1,)), whole.view(0, (2,), (3,))
     other = KernelArray(np.zeros(6, np.int16), np.int64(0), (2,), (1,))
-    assert row.joined(LOW, column) is None
-    assert row.joined(LOW, other) is None
+    for second in (column, other):
+        both = row.joined(LOW, second)
+        assert isinstance(both, ChosenArray)
+        assert (both.yes, both.no) == (row, second)

@@ -25,6 +25,8 @@ class Shared(Array):
 class Rules:
     """Sectors are active lanes, passes are ten for each request."""
 
+    sector_bytes = 32
+
     def sectors(self, addresses, itemsize, active):
         assert addresses.shape == active.shape == (len(active), 32)
         return int(active.sum())
