@@ -26,7 +26,7 @@ class Settings:
 
     Args:
         counters: count requests, sectors, bytes and flops of launches. The first
-            launch of each kind is about three times slower, its repeats are not.
+            launch of each kind is two to five times slower, its repeats are not.
         replay: reuse the counts of an equal earlier launch whose addresses and
             branches do not depend on data (values are always computed).
         batch_lanes: lanes that are computed at once; a batch of 32,768 lanes stays in

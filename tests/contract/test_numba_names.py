@@ -15,72 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from tinytorch_gpu import cuda
-from tinytorch_gpu.cuda import random, types
+from tests.contract.cuda_names import FROZEN, MEMBERS, MODULES, OURS, THEIRS
 from tinytorch_gpu.cuda.device_attributes import ATTRIBUTES
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
 from tinytorch_gpu.cuda.types import ScalarType
 
-HERE = Path(__file__).parent
-DUMP = HERE / "dump_numba_names.py"
-FROZEN = json.loads((HERE / "numba_cuda_names.json").read_text(encoding="utf-8"))
-THEIRS = FROZEN["names"]
+DUMP = Path(__file__).parent / "dump_numba_names.py"
 VARIABLE = "TINYTORCH_GPU_NUMBA_PYTHON"
 SECONDS = 100
-
-NAMESPACES = {
-    "atomic": cuda.atomic,
-    "cg": cuda.cg,
-    "const": cuda.const,
-    "fp16": cuda.fp16,
-    "local": cuda.local,
-    "random": random,
-    "shared": cuda.shared,
-}
-
-
-@cuda.jit("(int64[:],)")
-def one_kernel(x):
-    x[0] = 1
-
-
-OBJECTS = {
-    "Context": cuda.current_context(),
-    "Device": cuda.get_current_device(),
-    "DeviceList": cuda.gpus,
-    "DeviceNDArray": cuda.to_device([1]),
-    "Event": cuda.event(),
-    "ForAll": one_kernel.forall(1),
-    "Kernel": one_kernel,
-    "Overload": next(iter(one_kernel.overloads.values())),
-    "Reduce": cuda.Reduce(lambda a, b: a + b),
-    "Stream": cuda.stream(),
-}
-
-
-def public(owner):
-    """Return the public names of a namespace: what it lists, or has."""
-    listed = getattr(owner, "__all__", dir(owner))
-    return sorted(name for name in listed if not name.startswith("_"))
-
-
-def our_names():
-    """Return path -> what stands there, for cuda, its namespaces and type names."""
-    found = {name: getattr(cuda, name) for name in cuda.__all__}
-    for space, owner in NAMESPACES.items():
-        found |= {f"{space}.{name}": getattr(owner, name) for name in public(owner)}
-    typed = {n: t for n in types.__all__ if n.islower() for t in [getattr(types, n)]}
-    return found | {f"types.{name}": item for name, item in typed.items()}
-
-
-def our_members():
-    """Return path -> member, for what our objects have in common with numba's."""
-    paths = (path.partition(".") for path in THEIRS)
-    return {
-        f"{kind}.{name}": getattr(OBJECTS[kind], name)
-        for kind, _, name in paths
-        if kind in OBJECTS and hasattr(OBJECTS[kind], name)
-    }
 
 
 def parameters(item):
@@ -110,13 +52,9 @@ def differs(path, item):
     return f"{path}({', '.join(named)}), numba has ({', '.join(theirs)})"
 
 
-OURS = our_names()
-MEMBERS = our_members()
-
-
 @pytest.mark.parametrize("path", sorted(OURS))
 def test_name_and_parameters_are_numbas(path):
-    if path not in FROZEN["modules"]:
+    if path not in MODULES:
         assert path in THEIRS, f"numba.cuda has no {path}"
         assert not differs(path, OURS[path])
 

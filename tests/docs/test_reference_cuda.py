@@ -7,7 +7,6 @@ The first Python block of the page stands before each of the others, which run a
 import contextlib
 import importlib.util
 import io
-import json
 import math
 import re
 from pathlib import Path
@@ -15,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda
-from tinytorch_gpu.cuda import random, types
+from tests.contract.cuda_names import LACKING, MEMBERS, MODULES, NAMESPACES, OURS
 from tinytorch_gpu.cuda.functions import FUNCTIONS
 from tinytorch_gpu.cuda.types import Type
 from tinytorch_gpu.executor.arithmetic import BINARY, UNARY
@@ -25,38 +23,22 @@ from tinytorch_gpu.executor.typing_rules import unified_dtype
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/reference/cuda.md").read_text(encoding="utf-8")
-FROZEN = json.loads((ROOT / "tests/contract/numba_cuda_names.json").read_text("utf-8"))
 EXAMPLE = re.compile(
     r"^```python\n(.*?)^```\n(?:^```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
 HEAD, *EXAMPLES = EXAMPLE.findall(PAGE)
-NAMESPACES = {
-    "atomic": cuda.atomic,
-    "cg": cuda.cg,
-    "const": cuda.const,
-    "fp16": cuda.fp16,
-    "local": cuda.local,
-    "random": random,
-    "shared": cuda.shared,
+WORDS = {  # what the page calls an object of numba's class
+    "Context": "context",
+    "Device": "device",
+    "DeviceList": "gpus",
+    "DeviceNDArray": "array",
+    "Event": "event",
+    "ForAll": "forall",
+    "GridGroup": "group",
+    "Kernel": "kernel",
+    "Overload": "overload",
+    "Stream": "stream",
 }
-OBJECTS = {  # numba's class: our object, and what the page calls it
-    "Context": (cuda.current_context(), "context"),
-    "Device": (cuda.get_current_device(), "device"),
-    "DeviceList": (cuda.gpus, "gpus"),
-    "DeviceNDArray": (cuda.to_device([1]), "array"),
-    "Event": (cuda.event(), "event"),
-    "ForAll": (cuda.jit(lambda x: None).forall(1), "forall"),
-    "GridGroup": (None, "group"),
-    "Kernel": (cuda.jit(lambda x: None), "kernel"),
-    "Overload": (
-        cuda.jit("(int64,)")(lambda x: None).overloads[types.int64,],
-        "overload",
-    ),
-    "Reduce": (cuda.Reduce(lambda a, b: a + b), "reduce"),
-    "Stream": (cuda.stream(), "stream"),
-}
-SPELLED = {"GridGroup.sync"}  # known to the rewriter, hence on no object
-UNTOLD = {"__call__"}  # shown, but without its name
 
 
 def run(code, folder):
@@ -81,73 +63,50 @@ def test_every_example_shows_what_it_prints():
     assert [code for code, shown in EXAMPLES if not shown] == []
 
 
-def members(owner):
-    """Return the public names of a namespace."""
-    listed = getattr(owner, "__all__", dir(owner))
-    return [name for name in listed if not name.startswith("_")]
+SUPPORTED = [path for path in OURS if not path.startswith("types.")]
 
 
-def supported():
-    """Return every name of ours, `atomic.add` for those in namespaces."""
-    inner = [
-        f"{space}.{name}" for space in NAMESPACES for name in members(NAMESPACES[space])
-    ]
-    return [*cuda.__all__, *inner]
+@pytest.mark.parametrize("path", SUPPORTED)
+def test_supported_name_is_told_and_shown(path):
+    name = path.rpartition(".")[2]
+    assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", PAGE), "not told"
+    is_shown = any(re.search(rf"\b{re.escape(path)}\b", code) for code, _ in EXAMPLES)
+    assert is_shown or isinstance(OURS[path], Type), "not shown"
 
 
-@pytest.mark.parametrize("name", supported())
-def test_supported_name_is_told_and_shown(name):
-    plain = name.partition(".")[2] or name
-    assert re.search(rf"`[^`\n]*\b{plain}\b[^`\n]*`", PAGE), "not told"
-    is_type = isinstance(getattr(cuda, plain, None), Type)
-    called = rf"\b{re.escape(name)}\b" if "." in name else rf"\b{plain}\b"
-    assert is_type or any(re.search(called, code) for code, _ in EXAMPLES), "not shown"
+@pytest.mark.parametrize("path", [path for path in MEMBERS if "__" not in path])
+def test_supported_member_is_told(path):
+    name = path.rpartition(".")[2]
+    assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", PAGE)
 
 
-def common_members():
-    """Return the members that our objects share with numba's, by the page's words."""
-    found = []
-    for path in FROZEN["names"]:
-        kind, _, name = path.partition(".")
-        owner, word = OBJECTS.get(kind, (None, ""))
-        if path in SPELLED or (owner is not None and hasattr(owner, name)):
-            found.append((word, name))
-    return [each for each in found if each[1] not in UNTOLD]
-
-
-@pytest.mark.parametrize(("word", "name"), common_members())
-def test_supported_member_is_told(word, name):
-    assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", PAGE), f"{word}.{name} is not told"
-
-
-def missing():
+def lacking():
     """Return what numba.cuda has and we have not, in the page's words."""
-    ours = {*supported(), *(f"types.{name}" for name in types.__all__)}
-    common = set(common_members())
-    found = set()
-    for path in FROZEN["names"]:
-        kind, _, name = path.partition(".")
-        word = OBJECTS[kind][1] if kind in OBJECTS and name else ""
-        if path in ours or (word, name) in common or name in UNTOLD:
-            continue
-        found.add(f"{word}.{name}" if word else path)
-    return found | (set(FROZEN["modules"]) - set(cuda.__all__) - {"random"})
+    parts = (path.rpartition(".") for path in LACKING)
+    names = {f"{WORDS.get(kind, kind)}{dot}{name}" for kind, dot, name in parts}
+    return names | (set(MODULES) - {*NAMESPACES, "types"})
 
 
-def told_missing():
+def told_lacking():
     """Return the names before the colon of each item in the page's last section."""
     section = PAGE.partition("\n## What numba has and this has not\n")[2]
-    heads = re.findall(r"^- ((?:`[^`]+`\s*)+):", section, re.MULTILINE)
+    heads = re.findall(r"^- ((?:`[^`]+`\s*)+):\s+\S", section, re.MULTILINE)
     return [name for head in heads for name in re.findall(r"`([^`]+)`", head)]
 
 
-def test_each_missing_name_is_told_once_with_its_reason():
-    told = told_missing()
-    assert set(told) - missing() == set(), (
-        "told as missing, but numba has none, or we do"
-    )
-    assert missing() - set(told) == set(), "missing, and not told"
+def test_each_lacking_name_is_told_once_with_its_reason():
+    told = told_lacking()
+    assert set(told) - lacking() == set(), "told, but numba has none, or we do"
+    assert lacking() - set(told) == set(), "not told"
     assert len(told) == len(set(told))
+
+
+def test_links_within_the_page_lead_somewhere():
+    titles = re.findall(
+        r"^#+ (.*)$", re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL), re.MULTILINE
+    )
+    anchors = {re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles}
+    assert set(re.findall(r"\]\(#([^)]*)\)", PAGE)) - anchors == set()
 
 
 def rows(heading, width):

@@ -20,7 +20,8 @@ import math
 
 from tests.semantics.random_functions import both, pick, scaled, total_of
 from tinytorch_gpu import cuda
-from tinytorch_gpu.cuda import float16, float32, float64, int8, int16, int32, int64
+from tinytorch_gpu import float16
+from tinytorch_gpu.cuda import float32, float64, int8, int16, int32, int64
 from tinytorch_gpu.cuda import uint8, uint16, uint32
 
 

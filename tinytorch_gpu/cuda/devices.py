@@ -189,11 +189,11 @@ def profiling() -> Iterator[None]:
     yield
 
 
-def require_context(function: Callable[..., Any]) -> Callable[..., Any]:
+def require_context(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Make sure that a device is active when the function is called: one always is."""
 
-    @functools.wraps(function)
+    @functools.wraps(fn)
     def call(*arguments: Any, **named: Any) -> Any:
-        return function(*arguments, **named)
+        return fn(*arguments, **named)
 
     return call

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from tinytorch_gpu.cuda.constructs import construct_of
 from tinytorch_gpu.cuda.dummies import (
     SCALARS,
     array_dummy,
@@ -83,7 +84,7 @@ class ExpressionTypes:
         """
         reader = self._readers.get(type(node))
         if reader is None:
-            self.refuse(node, f"{type(node).__name__} in a kernel")
+            self.refuse(node, *construct_of(node))
         try:
             return reader(node)
         except SimGPUError as error:

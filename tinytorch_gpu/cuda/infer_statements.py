@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.cuda.constructs import construct_of
 from tinytorch_gpu.cuda.dummies import join_dummies, key_of
 from tinytorch_gpu.cuda.infer_expressions import UnknownTypeError
 from tinytorch_gpu.cuda.infer_variables import Edge, State, VariableTypes
@@ -104,12 +105,12 @@ class StatementTypes(VariableTypes):
 
     def _suite(self, body: list[ast.stmt]) -> None:
         for statement in body:
+            statement.is_dead = self.state is None  # type: ignore[attr-defined]
             if self.state is None:
-                return
+                continue
             handler = self.statements.get(type(statement))
             if handler is None:
-                kind = type(statement).__name__
-                self.refuse(statement, f"a {kind} statement in a kernel")
+                self.refuse(statement, *construct_of(statement))
             handler(statement)
 
     def _read_all(self, *nodes: ast.expr) -> list[Any] | None:

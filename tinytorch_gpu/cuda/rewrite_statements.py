@@ -99,6 +99,7 @@ class StatementWriter(AssignmentWriter):
         """Write statements under a mask; after one that lanes leave, test it again."""
         outer_mask, outer_indent, is_tail = self.mask, self.indent, self._is_tail
         self.mask = self.suite_masks[id(body)] = mask
+        body = [s for s in body if not getattr(s, "is_dead", False)]
         for position, statement in enumerate(body):
             is_last = position == len(body) - 1
             self._is_tail = is_tail and is_last
@@ -114,9 +115,7 @@ class StatementWriter(AssignmentWriter):
         self.indent -= 1
 
     def _statement(self, node: ast.stmt) -> None:
-        writer = self._statements.get(type(node))
-        if writer is None:
-            self.refuse(node, f"a {type(node).__name__} statement in a kernel")
+        writer = self._statements[type(node)]
         self.at = self.text.line_of(node)
         before = len(self.lines)
         if not isinstance(node, ast.While):

@@ -120,8 +120,8 @@ def _vote(name: str, result: Any, told: str) -> Intrinsic:
     return Intrinsic(
         name,
         _named(warp.vote, name),
-        f"{name}(mask, predicate): {told}.",
-        signature="mask, predicate",
+        f"{name}(mask_type, predicate_type): {told}.",
+        signature="mask_type, predicate_type",
         needs="mask",
         infer=partial(_vote_type, name, result),
     )

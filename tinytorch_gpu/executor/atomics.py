@@ -73,9 +73,7 @@ def atomic(
     flat = flat_index(batch, mask, array, parts, site, "store to")
     if batch.recorder is not None:
         batch.recorder.access(site, mask, "atomic", array, flat)
-    buffer = getattr(array, "buffer", None)
-    if buffer is not None and batch.journal is not None:
-        batch.journal.will_write(buffer)
+    _announce(batch, array)
     dtype = array.element_dtype
     active = mask.full()
     old = np.zeros(batch.shape, dtype)
@@ -88,6 +86,13 @@ def atomic(
     old[active] = ATOMICS[operation](storage, cells, *values)
     batch.changes += storage[cells].tobytes() != before.tobytes()
     return old
+
+
+def _announce(batch: Batch, array: KernelArray) -> None:
+    """Tell the journal that an allocation will change."""
+    buffer = getattr(array, "buffer", None)
+    if buffer is not None and batch.journal is not None:
+        batch.journal.will_write(buffer)
 
 
 def _check(array: Any, parts: tuple[Any, ...], site: Site) -> None:

@@ -58,8 +58,8 @@ def check_defined(
         row = int(np.argmax(lanes.any(axis=1)))
         threads = thread_range(batch, np.flatnonzero(lanes[row]))
         warning = KernelWarning(
-            f"`{name.partition('__')[0]}` is used by {undefined.count} lanes that "
-            "never assigned it",
+            f"`{name.partition('__')[0]}` is used by {undefined.count} "
+            f"lane{'s'[: undefined.count > 1]} that never assigned it",
             where=f"{site.line}\n{block_name(batch, row)}, {threads}",
             why="it is assigned on a path that these lanes did not take; on a GPU it "
             "holds leftovers",

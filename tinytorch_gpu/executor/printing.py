@@ -92,7 +92,7 @@ def kernel_raise(
     row = int(np.argmax(lanes.any(axis=1)))
     threads = thread_range(batch, np.flatnonzero(lanes[row]))
     raise _raised_class(kind)(
-        f"{told}, in {mask.count} lanes",
+        f"{told}, in {mask.count} lane{'s'[: mask.count > 1]}",
         where=f"{site.line}\n{block_name(batch, row)}, {threads}",
         why="the kernel was compiled with debug=True, and these lanes came here",
         fix="follow the values that lead to this line",

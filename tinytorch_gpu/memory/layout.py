@@ -120,9 +120,15 @@ class DeviceLayout:
         """The view with all axes reversed."""
         return self._view(self._elements.T)
 
-    def transpose(self, *axes: Any) -> Self:
-        """Return a view with the axes permuted; strides change, elements stay."""
-        return self._view(self._elements.transpose(*axes))
+    def transpose(self, axes: Any = None, *more: int) -> Self:
+        """Return a view with the axes permuted; strides change, elements stay.
+
+        Args:
+            axes: the new order, a tuple, or None for the reverse.
+            *more: with an int as `axes`, the rest of the order, as NumPy takes it.
+        """
+        order = (axes, *more) if more else axes
+        return self._view(self._elements.transpose(order))
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
         """Return a view with two axes exchanged."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ActiveMask", "CountRules", "CountingRecorder", "RecordedArray"]
 
+# Site, kind, and which array: space, address, itemsize. A site can touch several.
+Place = tuple[Any, str, str, int, int]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 WARP = 32
@@ -95,12 +97,10 @@ class CountingRecorder:
 
     def reset(self) -> None:
         """Forget what was counted, for a launch that starts anew."""
-        # Site, kind, and which memory: one place can touch several arrays.
-        self._accesses: dict[tuple[Site, str, int, int], list[int]] = {}
-        self._arrays: dict[tuple[Site, str, int, int], RecordedArray] = {}
+        self._accesses: dict[Place, list[int]] = {}
+        self._arrays: dict[Place, RecordedArray] = {}
         # What an access cost, by how far into a sector its addresses are shifted.
-        self._costs: dict[tuple[Site, str, int, int], tuple[Any, Any, dict[int, int]]]
-        self._costs = {}
+        self._costs: dict[Place, tuple[Any, Any, dict[int, int]]] = {}
         self._lines: dict[SourceLine, dict[str, int]] = defaultdict(
             lambda: defaultdict(int)
         )
@@ -134,7 +134,7 @@ class CountingRecorder:
                 `flat` stays the same array, so that few iterations are looked at.
         """
         self._issue(site, mask)
-        key = (site, kind, array.address, array.itemsize)
+        key = (site, kind, array.space, array.address, array.itemsize)
         totals = self._accesses.setdefault(key, [0, 0, 0])
         self._arrays[key] = array
         totals[0] += mask.warps
@@ -170,9 +170,7 @@ class CountingRecorder:
         line["active_lanes"] += mask.count
         return line
 
-    def _known_cost(
-        self, key: tuple[Site, str, int, int], mask: ActiveMask, flat: Any, shift: Any
-    ) -> int:
+    def _known_cost(self, key: Place, mask: ActiveMask, flat: Any, shift: Any) -> int:
         """Cost of an access, found once for the same lanes and place in a sector."""
         array = self._arrays[key]
         known = self._costs.get(key)
@@ -210,7 +208,7 @@ class CountingRecorder:
         )
         return total * (blocks // rows)
 
-    def _access_counts(self, key: tuple[Site, str, int, int]) -> AccessCounts:
+    def _access_counts(self, key: Place) -> AccessCounts:
         site, kind = key[:2]
         requests, sectors, lanes = self._accesses[key]
         array = self._arrays[key]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
-from tinytorch_gpu.errors import KernelSyntaxError, KernelTypeError
+from tinytorch_gpu.errors import KernelSyntaxError
 
 
 @cuda.jit
@@ -156,3 +156,23 @@ def test_a_barrier_stands_on_a_line_of_its_own():
     with pytest.raises(KernelSyntaxError) as caught:
         barrier_in_an_expression[1, 1](np.zeros(1))
     assert "line of its own" in caught.value.fix
+
+
+@cuda.jit
+def dead_code(x):
+    i = cuda.grid(1)
+    if i < 3:
+        x[i] = 1
+        return
+        x[i] = [2]
+    return
+    try:
+        x[i] = 3
+    finally:
+        x[i] = 4
+
+
+def test_what_no_path_reaches_is_not_looked_at():
+    x = np.zeros(5)
+    dead_code[1, 5](x)
+    assert x.tolist() == [1, 1, 1, 0, 0]

@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.cost import GpuCountRules
 from tinytorch_gpu.executor import Mask
 from tinytorch_gpu.trace import CountingRecorder, Site, SourceLine
 
@@ -161,3 +165,55 @@ def test_a_reset_recorder_has_counted_nothing(recorder):
     recorder.barrier(SITE, EVERYONE)
     recorder.reset()
     assert recorder.counts() == CountingRecorder(Rules()).counts()
+
+
+# The same lanes again, shifted.
+
+LANES = {
+    "row": np.arange(128).reshape(SHAPE),
+    "columns": np.arange(128).reshape(SHAPE) * 7 % 50,
+    "blocks": THREADS * 3,
+    "shared by a block": np.array([[7], [8]]),
+    "one": np.int64(5),
+}
+
+
+class Wide(Shared):
+    itemsize, element_dtype = 8, np.dtype("float64")
+
+
+def cost(recorder, *accesses):
+    for array, mask, flat, shift in accesses:
+        recorder.access(SITE, mask, "load", array, flat, shift)
+    return sum(access.sectors for access in recorder.counts().accesses)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([Array, Shared, Wide]),
+            st.sampled_from([EVERYONE, first(8), first(40)]),
+            st.sampled_from(list(LANES.values())),
+            st.integers(0, 100),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_a_repeated_access_costs_what_it_costs_alone(accesses):
+    rules = GpuCountRules(find_gpu("toy"))
+    alone = [
+        cost(CountingRecorder(rules), (array, mask, flat + shift, 0))
+        for array, mask, flat, shift in accesses
+    ]
+    assert cost(CountingRecorder(rules), *accesses) == sum(alone)
+
+
+def test_few_iterations_of_a_loop_over_a_row_are_looked_at(monkeypatch):
+    rules = Rules()
+    looked_at = []
+    monkeypatch.setattr(rules, "sectors", lambda *a: looked_at.append(a) or 1)
+    rows = np.arange(128).reshape(SHAPE) * 100
+    accesses = [(Array, EVERYONE, rows, np.int64(k)) for k in range(40)]
+    assert cost(CountingRecorder(rules), *accesses) == 40
+    assert len(looked_at) == 8  # a sector has 8 elements of 4 bytes
