@@ -22,20 +22,23 @@ from tests.semantics.numba_types import UNARY
 
 
 def smaller(*values):
-    """Return the least in the unified type; a NaN loses."""
-    return _fold(np.fmin, values)
+    """Return the least in the unified type; a NaN loses, and -0.0 < +0.0."""
+    return _fold(np.fmin, any, values)
 
 
 def larger(*values):
-    """Return the greatest in the unified type; a NaN loses."""
-    return _fold(np.fmax, values)
+    """Return the greatest in the unified type; a NaN loses, and +0.0 > -0.0."""
+    return _fold(np.fmax, all, values)
 
 
-def _fold(function, values):
+def _fold(function, is_negative, values):
     result = literal(values[0])
     for value in map(literal, values[1:]):
         dtype = binary_dtype("unify", result.dtype, value.dtype)
-        result = function(cast(result, dtype), cast(value, dtype))
+        pair = (cast(result, dtype), cast(value, dtype))
+        result = function(*pair)
+        if dtype.kind == "f" and pair == (0, 0):  # NumPy may give either zero
+            result = dtype.type(-0.0 if is_negative(map(np.signbit, pair)) else 0.0)
     return result
 
 

@@ -179,13 +179,24 @@ absolute = typed_unary(np.abs, "abs")
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """Return the smaller; a NaN loses, as in PTX's min."""
-    return np.fmin(*unify(a, b))
+    """Return the smaller; a NaN loses, and -0.0 < +0.0, as in PTX's min."""
+    x, y = unify(a, b)
+    return _signed_zeros(np.fmin(x, y), x, y, np.logical_or)
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """Return the larger; a NaN loses, as in PTX's max."""
-    return np.fmax(*unify(a, b))
+    """Return the larger; a NaN loses, and +0.0 > -0.0, as in PTX's max."""
+    x, y = unify(a, b)
+    return _signed_zeros(np.fmax(x, y), x, y, np.logical_and)
+
+
+def _signed_zeros(result: Any, a: Any, b: Any, is_negative: Any) -> Any:
+    """Give zeros the sign that PTX gives them; NumPy's hangs on its code path."""
+    if result.dtype.kind != "f" or result.all():
+        return result
+    negative = is_negative(np.signbit(a), np.signbit(b))
+    zero = np.where(negative, result.dtype.type(-0.0), result.dtype.type(0.0))
+    return np.where((a == 0) & (b == 0), zero, result)[()]
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:

@@ -211,3 +211,16 @@ def test_functions_of_one_value_refuse_what_is_no_number(operation):
 
 def test_every_public_name_is_there():
     assert all(hasattr(arithmetic, name) for name in arithmetic.__all__)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("count", [1, 7, 64])
+def test_negative_zero_is_less_than_zero(dtype, count):
+    a = np.resize(np.array([0.0, -0.0, 0.0, -0.0], dtype), (1, count))
+    b = np.resize(np.array([-0.0, 0.0, 0.0, -0.0], dtype), (1, count))
+    is_less = np.resize([True, True, False, True], (1, count))
+    is_greater = np.resize([False, False, False, True], (1, count))
+    assert (np.signbit(minimum(a, b)) == is_less).all()
+    assert (np.signbit(maximum(a, b)) == is_greater).all()
+    assert np.signbit(minimum(a[0, 0], b[0, 0]))
+    assert not np.signbit(maximum(a[0, 0], b[0, 0]))

@@ -129,8 +129,8 @@ def test_stretches_agree_with_single_elements(
         for a, j in ((seen, i_read), (told, i_write))
         if n
     )
-    dx, dout = cuda.to_device(x), cuda.to_device(out)
-    views = VIEWS[source](dx), VIEWS[target](dout)
+    dx, d_out = cuda.to_device(x), cuda.to_device(out)
+    views = VIEWS[source](dx), VIEWS[target](d_out)
     launch = shifted[-(-300 // threads), threads]
     with settings.override(counters=False, batch_lanes=lanes):
         if is_inside:
@@ -139,7 +139,7 @@ def test_stretches_agree_with_single_elements(
         else:
             with pytest.raises(OutOfBoundsError):
                 launch(*views, n, reads, writes)
-    assert dout.copy_to_host().tolist() == out.tolist()
+    assert d_out.copy_to_host().tolist() == out.tolist()
     assert dx.copy_to_host().tolist() == x.tolist()
 
 
