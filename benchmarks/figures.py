@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from cuda_style import THREADS, Case, add_case, cuda, drawn, matmul_case, matmul_naive
-from timing import median_seconds, seconds_of
+from timing import fastest_seconds, seconds_of
 
 from tinytorch_gpu import settings
 
@@ -39,17 +39,16 @@ def show(name: str, value: float, unit: str, aim: str) -> None:
 
 
 def timed(case: Case, seconds: float) -> float:
-    """Launch once with its answer checked, then return the median, seconds."""
+    """Launch once with its answer checked, then return the fastest, seconds."""
     case.launch()
     case.check()
-    return median_seconds(case.launch, seconds)
+    return fastest_seconds(case.launch, seconds)
 
 
 def against(numpys: Callable[[], Any], ours: Case, seconds: float) -> float:
     """Return how many times as long as NumPy ours takes.
 
-    The fastest of calls in turns, so that other work on the machine, which NumPy's
-    threads wait for, lengthens neither.
+    The fastest of calls in turns, so that other work on the machine lengthens neither.
     """
     ours.launch()
     ours.check()
