@@ -29,7 +29,7 @@ class Settings:
             launch of each kind is two to five times slower, its repeats are not.
         replay: reuse the counts of an equal earlier launch whose addresses and
             branches do not depend on data (values are always computed).
-        batch_lanes: lanes that are computed at once; a batch of 32,768 lanes stays in
+        batch_lanes: lanes that are computed at once; a batch of 65,536 lanes stays in
             a CPU's cache. Counts never depend on it, nor do values unless a variable
             mixes float32 and float64 (`docs/status.md`, known limits).
         loop_budget: iterations that one loop of a kernel may run before it is
@@ -54,7 +54,7 @@ class Settings:
 
     counters: bool = True
     replay: bool = True
-    batch_lanes: int = 32_768
+    batch_lanes: int = 65_536
     loop_budget: int = 1_000_000
     schedule: str = "lockstep"
     schedule_seed: int = 0
@@ -83,7 +83,7 @@ def current() -> Settings:
 
     Example:
         >>> current().batch_lanes
-        32768
+        65536
     """
     return _stack[-1]
 

@@ -18,7 +18,7 @@ def test_an_override_ends_with_its_block():
     with settings.override(batch_lanes=64) as inside:
         assert settings.current() is inside
         assert inside.batch_lanes == 64
-    assert settings.current().batch_lanes == 16_384
+    assert settings.current().batch_lanes == settings.Settings().batch_lanes
 
 
 def test_overrides_nest_and_keep_the_outer_changes():

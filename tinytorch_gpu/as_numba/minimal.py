@@ -76,8 +76,7 @@ def from_dtype(dtype: Any) -> ScalarType:
         >>> from_dtype("float32")
         float32
     """
-    name = np.dtype(dtype).name
-    found = getattr(types, "boolean" if name == "bool" else name, None)
+    found = types.Type.named(np.dtype(dtype).name)
     if not isinstance(found, ScalarType):
         raise KernelTypeError(
             f"numba.from_dtype({dtype!r})",

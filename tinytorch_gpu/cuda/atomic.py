@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.cuda.intrinsics import Intrinsic
+from tinytorch_gpu.cuda.intrinsics import Intrinsic, with_name
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.atomics import atomic as run_atomic
 from tinytorch_gpu.executor.kernel_array import KernelArray
@@ -68,21 +68,12 @@ def _refused(name: str, types: tuple[str, ...], given: str) -> KernelTypeError:
     )
 
 
-def _lower(name: str) -> Any:
-    """Bind the operation's name between what the engine gives and the arguments."""
-
-    def lower(batch: Batch, mask: Mask, site: Site, *args: Any) -> Any:
-        return run_atomic(batch, mask, site, name, *args)
-
-    return lower
-
-
 def _make(
     name: str, types: tuple[str, ...], effect: str, operands: str = "val"
 ) -> Intrinsic:
     return Intrinsic(
         f"atomic.{name}",
-        _lower(name),
+        with_name(run_atomic, name),
         f"atomic.{name}(ary, idx, {operands}): {effect}; gives the old value.",
         signature=f"ary, idx, {operands}",
         needs="mask",

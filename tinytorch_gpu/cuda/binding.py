@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tinytorch_gpu.cuda.spelling import spell
 from tinytorch_gpu.errors import KernelTypeError
 
 __all__ = ["bound_arguments"]
@@ -47,9 +48,9 @@ def bound_arguments(
 def _misfit(
     node: ast.Call, names: list[str], where: str, problem: str
 ) -> KernelTypeError:
-    callee = ast.unparse(node.func)
+    callee = spell(node.func)
     return KernelTypeError(
-        f"`{ast.unparse(node)}`: {problem}",
+        f"`{spell(node)}`: {problem}",
         where=where,
         why=f"`{callee}` takes {len(names)} arguments: {', '.join(names) or 'none'}",
         fix=f"write {callee}({', '.join(names)})",

@@ -10,23 +10,23 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from tinytorch_gpu.cuda.intrinsics import range_length
 from tinytorch_gpu.cuda.names import NOT_STATIC
+from tinytorch_gpu.cuda.spelling import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.cuda.names import Names
 
-__all__ = ["desugar", "range_length"]
+__all__ = ["desugar"]
 
 
 def desugar(tree: ast.FunctionDef, names: Names) -> ast.FunctionDef:
-    r"""Return a copy of the kernel in which every `for` goes over `range`.
+    r"""Let every `for` of a kernel go over `range`, in place; return the kernel.
 
     Args:
-        tree: the kernel; it is changed.
+        tree: the kernel.
         names: tells what `enumerate` and `zip` stand for.
 
     Example:
@@ -37,21 +37,10 @@ def desugar(tree: ast.FunctionDef, names: Names) -> ast.FunctionDef:
         >>> tree = ast.parse("def k(x):\n for v in x:\n  v += 1").body[0]
         >>> loop = desugar(tree, Names(k, tree)).body[0]    # over range(len(x))
         >>> [ast.unparse(statement) for statement in loop.body]
-        ['v = x[__k1]', 'v = v + 1']
+        ['v = x[1k1]', 'v = v + 1']
     """
     _Desugar(names).visit(tree)
     return ast.fix_missing_locations(tree)
-
-
-def range_length(start: Any, stop: Any, step: Any) -> Any:
-    """Return how many values `range(start, stop, step)` has; scalars or lanes, int64.
-
-    Example:
-        >>> int(range_length(np.int64(1), np.int64(8), np.int64(3)))    # 1, 4, 7
-        3
-    """
-    span = np.where(step > 0, stop - start, start - stop).astype(np.int64)
-    return np.maximum((span + abs(step) - 1) // np.maximum(abs(step), 1), 0)[()]
 
 
 @dataclass(frozen=True)
@@ -87,9 +76,10 @@ class _Desugar(ast.NodeTransformer):
         before: list[ast.stmt] = []
         sequence = self._sequence(node.iter, before)
         index = self._fresh("k")
-        first = ast.Assign([node.target], sequence.element(_read(index)))
+        element = sequence.element(renamed(index, "its index", ast.Load()))
+        first = ast.Assign([node.target], element)
         made = ast.For(
-            ast.Name(index, ast.Store()),
+            renamed(index, "its index", ast.Store()),
             _call(range, sequence.length),
             [first, *node.body],
             node.orelse,
@@ -100,9 +90,8 @@ class _Desugar(ast.NodeTransformer):
 
     def _called(self, node: ast.expr) -> Any:
         """Return what an expression calls, or NOT_STATIC."""
-        if not isinstance(node, ast.Call) or node.keywords:
-            return NOT_STATIC
-        return self._names.static(node.func)
+        is_call = isinstance(node, ast.Call)
+        return self._names.static(node.func) if is_call else NOT_STATIC  # type: ignore[attr-defined]
 
     def _sequence(self, node: ast.expr, before: list[ast.stmt]) -> _Sequence:
         """Describe what a loop goes over; `before` gets what is evaluated once."""
@@ -112,31 +101,28 @@ class _Desugar(ast.NodeTransformer):
             if callee is known:
                 return make(node.args, before)  # type: ignore[attr-defined]
         is_kept = isinstance(node, ast.Name) and node.id not in self._assigned
-        name = node.id if is_kept else self._once(node, before)  # type: ignore[attr-defined]
-        length = _call(len, _read(name))
+        read = _reader(node) if is_kept else self._once(node, before)
         return _Sequence(
-            length, lambda k: ast.Subscript(_read(name), k, ctx=ast.Load())
+            _call(len, read()), lambda k: ast.Subscript(read(), k, ctx=ast.Load())
         )
 
     def _range(self, bounds: list[ast.expr], before: list[ast.stmt]) -> _Sequence:
-        zero, one = ast.Constant(0), ast.Constant(1)
-        parts = [zero, *bounds, one] if len(bounds) == 1 else [*bounds, one][:3]
-        start, stop, step = (self._once(part, before) for part in parts)
-        length = _call(range_length, *map(_read, (start, stop, step)))
+        reads = [self._once(bound, before) for bound in bounds]
 
         def element(k: ast.expr) -> ast.expr:
-            return ast.BinOp(
-                _read(start), ast.Add(), ast.BinOp(k, ast.Mult(), _read(step))
-            )
+            start = reads[0]() if len(reads) > 1 else ast.Constant(0)
+            step = reads[2]() if len(reads) > 2 else ast.Constant(1)
+            return ast.BinOp(start, ast.Add(), ast.BinOp(k, ast.Mult(), step))
 
-        return _Sequence(length, element)
+        given = ast.Tuple([read() for read in reads], ast.Load())
+        return _Sequence(_call(range_length, given), element)
 
     def _enumerate(self, parts: list[ast.expr], before: list[ast.stmt]) -> _Sequence:
         inner = self._sequence(parts[0], before)
         start = self._once(parts[1] if len(parts) > 1 else ast.Constant(0), before)
 
         def element(k: ast.expr) -> ast.expr:
-            number = ast.BinOp(_read(start), ast.Add(), k)
+            number = ast.BinOp(start(), ast.Add(), k)
             return ast.Tuple([number, inner.element(k)], ast.Load())
 
         return _Sequence(inner.length, element)
@@ -151,15 +137,15 @@ class _Desugar(ast.NodeTransformer):
             least, lambda k: ast.Tuple([s.element(k) for s in inner], ast.Load())
         )
 
-    def _once(self, node: ast.expr, before: list[ast.stmt]) -> str:
-        """Name the value of an expression that is evaluated once, before the loop."""
-        name = self._fresh("once")
-        before.append(ast.Assign([ast.Name(name, ast.Store())], node))
-        return name
+    def _once(self, node: ast.expr, before: list[ast.stmt]) -> Callable[[], ast.Name]:
+        """Evaluate an expression once, before the loop; return how to read it."""
+        name, spelled = self._fresh("once"), ast.unparse(node)
+        before.append(ast.Assign([renamed(name, spelled, ast.Store())], node))
+        return lambda: renamed(name, spelled, ast.Load())
 
     def _fresh(self, prefix: str) -> str:
         self._count += 1
-        return f"__{prefix}{self._count}"
+        return f"1{prefix}{self._count}"  # nobody else's; see `spelling`
 
 
 def _call(function: Any, *arguments: ast.expr) -> ast.Call:
@@ -167,5 +153,6 @@ def _call(function: Any, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Constant(function), list(arguments), [])
 
 
-def _read(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
+def _reader(node: ast.expr) -> Callable[[], ast.Name]:
+    """Return how to read a variable as often as needed."""
+    return lambda: ast.Name(node.id, ast.Load())  # type: ignore[attr-defined]

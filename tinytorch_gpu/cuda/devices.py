@@ -5,7 +5,6 @@ Source: numba.cuda 0.30.4 (`gpus`, device selection, `detect`).
 
 from __future__ import annotations
 
-import functools
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -191,9 +190,4 @@ def profiling() -> Iterator[None]:
 
 def require_context(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Make sure that a device is active when the function is called: one always is."""
-
-    @functools.wraps(fn)
-    def call(*arguments: Any, **named: Any) -> Any:
-        return fn(*arguments, **named)
-
-    return call
+    return fn

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
+from tinytorch_gpu.executor.arithmetic import maximum, minimum
 from tinytorch_gpu.executor.conversion import cast
 from tinytorch_gpu.executor.fused import fused_to
 
@@ -99,8 +100,8 @@ hdiv = _half("hdiv", operator.truediv, "hdiv(a, b): a / b.", kind="special")
 hfma = _half("hfma", _fused, "hfma(a, b, c): a * b + c, rounded once.")
 hneg = _half("hneg", operator.neg, "hneg(a): -a.")
 habs = _half("habs", np.abs, "habs(a): absolute value.")
-hmax = _half("hmax", np.fmax, "hmax(a, b): the larger; a NaN loses.")
-hmin = _half("hmin", np.fmin, "hmin(a, b): the smaller; a NaN loses.")
+hmax = _half("hmax", maximum, "hmax(a, b): the larger; a NaN loses, +0.0 > -0.0.")
+hmin = _half("hmin", minimum, "hmin(a, b): the smaller; a NaN loses, -0.0 < +0.0.")
 hfloor = _half("hfloor", np.floor, "hfloor(a): the next whole number below.")
 hceil = _half("hceil", np.ceil, "hceil(a): the next whole number above.")
 htrunc = _half("htrunc", np.trunc, "htrunc(a): the whole number toward zero.")

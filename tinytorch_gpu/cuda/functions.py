@@ -6,7 +6,6 @@ operation is counted. Types and rounding are the executor's.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import functools
 import math
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.cuda.desugar import range_length
 from tinytorch_gpu.cuda.numba_types import from_numba
+from tinytorch_gpu.cuda.spelling import spell
 from tinytorch_gpu.cuda.types import ScalarType
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import (
@@ -40,6 +39,7 @@ from tinytorch_gpu.executor.numpy_functions import NUMPY_FUNCTIONS, SPECIAL_NUMP
 from tinytorch_gpu.executor.typing_rules import result_dtype
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterator
 
 __all__ = ["FUNCTIONS", "Lowered", "known_function"]
@@ -73,9 +73,9 @@ class Lowered:
         is_fixed = self.fewest == self.most
         takes = str(self.fewest) if is_fixed else f"{self.fewest} to {self.most}"
         raise KernelTypeError(
-            f"`{ast.unparse(node)}` has {count} arguments",
+            f"`{spell(node)}` has {count} arguments",
             where=where,
-            why=f"`{ast.unparse(node.func)}` takes {takes}",
+            why=f"`{spell(node.func)}` takes {takes}",
             fix="pass as many as it takes",
         )
 
@@ -168,7 +168,6 @@ _BUILTINS: dict[Any, Lowered] = {
     builtins.divmod: Lowered(_divmod, "special", 2, 2),
     builtins.round: Lowered(_round, "convert", 1, 2),
     builtins.len: Lowered(_length, "convert"),
-    range_length: Lowered(range_length, "arithmetic", 3, 3),
 }
 FUNCTIONS: dict[Any, Lowered] = {
     **_BUILTINS,

@@ -9,20 +9,22 @@ import numpy as np
 
 from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.cuda.binding import bound_arguments
+from tinytorch_gpu.cuda.declared import declared_dummies
 from tinytorch_gpu.cuda.dummies import array_dummy, dummy_of
+from tinytorch_gpu.cuda.functions import known_function
 from tinytorch_gpu.cuda.infer_expressions import UnknownTypeError
 from tinytorch_gpu.cuda.infer_statements import StatementTypes
+from tinytorch_gpu.cuda.intrinsics import GridGroup, Intrinsic
 from tinytorch_gpu.cuda.names import NOT_STATIC
 from tinytorch_gpu.cuda.numba_types import from_numba
 from tinytorch_gpu.cuda.program import PENDING, DeviceProgram
+from tinytorch_gpu.cuda.spelling import spell
+from tinytorch_gpu.cuda.versions import Converted
 from tinytorch_gpu.errors import KernelTypeError, UnsupportedError
-from tinytorch_gpu.executor.constant_memory import freeze
 from tinytorch_gpu.executor.lanes import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tinytorch_gpu.cuda.intrinsics import Intrinsic
 
 __all__ = ["CallTypes"]
 
@@ -47,12 +49,41 @@ class CallTypes(StatementTypes):
         super().__init__(*others, is_kernel=program is None)
         self._function_of = function_of
         self._program = program
+        self.readers[ast.Call] = self._call
         self._roles: dict[str, Callable[[ast.Call, list[ast.expr]], Any]] = {
             "axes": self._axes,
             "shared_array": self._made_array,
             "local_array": self._made_array,
             "const_array": self._constant_array,
         }
+
+    def _call(self, node: ast.Call) -> Any:
+        callee = self.names.static(node.func)
+        if callee is NOT_STATIC and isinstance(node.func, ast.Attribute):
+            self._method(node, node.func)
+            return None
+        if isinstance(callee, Intrinsic):
+            return self.intrinsic(node, callee)
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            self.refuse(node, "`*arguments` in a kernel", "write the arguments out")
+        known = known_function(callee)
+        if known is None:
+            return self.device_call(node, callee)
+        if node.keywords:
+            self.refuse(node, "keyword arguments here", "pass them by position")
+        known.check_count(node, str(self.text.line_of(node)))
+        return dummy_of(known.function(*map(self.read, node.args)))
+
+    def _method(self, node: ast.Call, function: ast.Attribute) -> None:
+        """Type a method's call: the grid group's sync() is the one there is."""
+        base = self.read(function.value)
+        if not isinstance(base, GridGroup) or function.attr != "sync" or node.args:
+            self.refuse(
+                node,
+                f"the method `.{function.attr}()` in a kernel",
+                "use operators, functions of cuda and math, or a @cuda.jit function",
+            )
+        node.is_grid_sync = True  # type: ignore[attr-defined]
 
     def intrinsic(self, node: ast.Call, callee: Intrinsic) -> Any:
         """Return the dummy of an intrinsic's result."""
@@ -111,7 +142,7 @@ class CallTypes(StatementTypes):
                 "a constant array is copied from a NumPy array of the host",
                 "make the array at module level: cuda.const.array_like(TABLE)",
             )
-        node.constant = freeze(array)  # type: ignore[attr-defined]
+        node.constant = self.names.frozen(array)  # type: ignore[attr-defined]
         return array_dummy(array.dtype, array.ndim)
 
     def printed(self, node: ast.Call) -> None:
@@ -125,10 +156,12 @@ class CallTypes(StatementTypes):
                 node, "print with keywords or more than 32 values", "print less"
             )
         for argument in node.args:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                continue
             dummy = self.read(argument)
-            if not isinstance(dummy, (np.generic, tuple, str)):
+            if not isinstance(dummy, (np.generic, tuple)):
                 raise KernelTypeError(
-                    f"`{ast.unparse(argument)}` cannot be printed",
+                    f"`{spell(argument)}` cannot be printed",
                     why="a kernel prints numbers, tuples of them and literal strings",
                     fix="print an element: print(x[i])",
                 )
@@ -141,19 +174,27 @@ class CallTypes(StatementTypes):
         if function is None:
             self.refuse(
                 node,
-                f"`{ast.unparse(node.func)}` cannot be called in a kernel",
+                f"`{spell(node.func)}` cannot be called in a kernel",
                 "use math functions, min, max, abs, casts, or a @cuda.jit function",
             )
         where = str(self.text.line_of(node))
         arguments = bound_arguments(node, function.parameters, where)
-        node.bound = arguments  # type: ignore[attr-defined]
         dummies = [self.read(argument) for argument in arguments]
+        result = PENDING
+        if declared := getattr(callee, "declared", ()):
+            name = function.text.name
+            dummies, result = declared_dummies(name, declared, dummies)
+            arguments = list(map(Converted, arguments, dummies))
         program: DeviceProgram = function.device_program(dummies)
-        node.program = program  # type: ignore[attr-defined]
-        self.is_recursive |= program is self._program
-        if program.returned is PENDING:
+        node.bound, node.result, node.program = arguments, result, program  # type: ignore[attr-defined]
+        is_own = program is self._program
+        self.is_recursive |= is_own
+        if program.plain is None and not is_own:
+            raise _mutual(program.name, where)
+        returned = program.returned if result is PENDING else result
+        if returned is PENDING:
             raise UnknownTypeError(_endless(program.name, where))
-        return program.returned
+        return returned
 
     def settle_return(self, tree: ast.FunctionDef) -> None:
         """Let recursive calls know what the function returns."""
@@ -166,7 +207,15 @@ def _endless(name: str, where: str) -> UnsupportedError:
     return UnsupportedError(
         f"device function {name} calls itself before it is known what it returns",
         where=where,
-        why="some path must return without a call of itself (or of a function that "
-        "calls it)",
+        why="some path must return without a call of itself",
         fix="add an `if` that returns at the end of the recursion",
+    )
+
+
+def _mutual(name: str, where: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"device function {name} is called by a function that it calls",
+        where=where,
+        why="a function may call itself, but two may not call each other, as in numba",
+        fix="write both as one function, or as a loop",
     )

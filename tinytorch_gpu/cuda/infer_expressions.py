@@ -24,13 +24,15 @@ from tinytorch_gpu.cuda.dummies import (
     join_dummies,
     key_of,
 )
-from tinytorch_gpu.cuda.functions import known_function
-from tinytorch_gpu.cuda.intrinsics import GridGroup, Intrinsic, Special
+from tinytorch_gpu.cuda.intrinsics import Special
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
 from tinytorch_gpu.cuda.operators import BINARY_NAMES, COMPARE_NAMES, UNARY_NAMES
+from tinytorch_gpu.cuda.spelling import spell
 from tinytorch_gpu.errors import SimGPUError
 from tinytorch_gpu.executor.arithmetic import BINARY, COMPARE, UNARY
 from tinytorch_gpu.executor.indexing import get_attribute
+from tinytorch_gpu.executor.kernel_array import KernelArray
+from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import Site
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ class ExpressionTypes:
     def __init__(self, text: KernelText, names: Names) -> None:
         self.text = text
         self.names = names
-        self._readers: dict[type[ast.expr], Callable[[Any], Any]] = {
+        self.readers: dict[type[ast.expr], Callable[[Any], Any]] = {
             ast.Constant: self._constant,
             ast.Name: self._name,
             ast.BinOp: self._binary,
@@ -71,7 +73,6 @@ class ExpressionTypes:
             ast.Subscript: self._subscript,
             ast.Attribute: self._attribute,
             ast.Tuple: lambda node: tuple(map(self.read, node.elts)),
-            ast.Call: self._call,
         }
 
     def read(self, node: ast.expr) -> Any:
@@ -82,7 +83,7 @@ class ExpressionTypes:
             KernelTypeError: its types do not fit.
             UnknownTypeError: it hangs on a type that is not known yet.
         """
-        reader = self._readers.get(type(node))
+        reader = self.readers.get(type(node))
         if reader is None:
             self.refuse(node, *construct_of(node))
         try:
@@ -96,6 +97,10 @@ class ExpressionTypes:
         """Return the dummy of a local variable."""
         raise NotImplementedError
 
+    def ask_again(self, unknown: UnknownTypeError) -> None:
+        """Note that a type is not known yet; if it never is, that is the error."""
+        raise NotImplementedError
+
     def refuse(self, node: ast.AST, what: str, fix: str = "") -> NoReturn:
         """Raise the error for a construct outside the kernel language."""
         raise self.text.syntax_error(node, what, fix)
@@ -106,8 +111,9 @@ class ExpressionTypes:
         if node.value is ...:
             return ...
         dummy = dummy_of(node.value)
-        if dummy is NOT_STATIC:
-            self.refuse(node, f"a {type(node.value).__name__} constant")
+        if dummy is NOT_STATIC or isinstance(dummy, str):
+            kind = type(node.value).__name__
+            self.refuse(node, f"a {kind} constant", "only print takes literal strings")
         return dummy
 
     def _name(self, node: ast.Name) -> Any:
@@ -118,7 +124,7 @@ class ExpressionTypes:
     def _static(self, node: ast.expr, value: Any) -> Any:
         if isinstance(value, Special):
             return value.dummy
-        spelled = ast.unparse(node)
+        spelled = spell(node)
         if value is NOT_STATIC:
             self.refuse(node, f"`{spelled}` is not defined", "pass it as an argument")
         is_host = isinstance(value, np.ndarray)
@@ -156,7 +162,7 @@ class ExpressionTypes:
         for position, operator in enumerate(node.ops):
             name = COMPARE_NAMES.get(type(operator))
             if name is None:
-                self.refuse(node, f"`{ast.unparse(node)}`", "compare with ==, <, ...")
+                self.refuse(node, f"`{spell(node)}`", "compare with ==, <, ...")
             COMPARE[name](values[position], values[position + 1])
         return np.True_
 
@@ -192,7 +198,7 @@ class ExpressionTypes:
         else:
             kept.append(node.values[-1])
         node.kept = kept  # type: ignore[attr-defined]
-        return self._common(node, [self.read(value) for value in kept])
+        return self._common(node, kept)
 
     def _ternary(self, node: ast.IfExp) -> Any:
         node.decided = self.decided(node.test)  # type: ignore[attr-defined]
@@ -200,16 +206,27 @@ class ExpressionTypes:
             node.unified = None  # type: ignore[attr-defined]
             return self.read(node.body if node.decided else node.orelse)  # type: ignore[attr-defined]
         self.read(node.test)
-        common = self._common(node, [self.read(node.body), self.read(node.orelse)])
+        common = self._common(node, [node.body, node.orelse])
         node.is_number = isinstance(common, np.generic)  # type: ignore[attr-defined]
         return common
 
-    def _common(self, node: ast.expr, dummies: list[Any]) -> Any:
-        """Return the type that unifies several; note it where they differ."""
+    def _common(self, node: ast.expr, parts: list[ast.expr]) -> Any:
+        """Return the type that unifies those of several parts; note if they differ."""
+        dummies = [dummy for part in parts for dummy in self._if_known(part)]
+        if not dummies:
+            return self.read(parts[0])  # says what is not known
         common = join_dummies(dummies)
         differs = any(key_of(dummy) != key_of(common) for dummy in dummies)
         node.unified = common if differs else None  # type: ignore[attr-defined]
         return common
+
+    def _if_known(self, part: ast.expr) -> list[Any]:
+        """Return a part's dummy; of a recursive call none yet: the others tell."""
+        try:
+            return [self.read(part)]
+        except UnknownTypeError as unknown:
+            self.ask_again(unknown)
+            return []
 
     def _subscript(self, node: ast.Subscript) -> Any:
         base = self.read(node.value)
@@ -239,50 +256,16 @@ class ExpressionTypes:
 
     def _attribute(self, node: ast.Attribute) -> Any:
         value = self.names.static(node)
-        if value is not NOT_STATIC:
+        is_static = value is not NOT_STATIC
+        base = None if is_static else self.read(node.value)
+        is_layout = isinstance(base, KernelArray) and node.attr != "T"
+        is_fixed = is_static and not isinstance(value, (np.ndarray, DeviceArray))
+        node.is_host_known = is_fixed or is_layout  # type: ignore[attr-defined]
+        if is_static:
             return self._static(node, value)
-        base = self.read(node.value)
-        site = Site(self.text.line_of(node), ast.unparse(node))
+        site = Site(self.text.line_of(node), spell(node))
         return dummy_of(get_attribute(base, node.attr, site))
-
-    # Calls.
-
-    def _call(self, node: ast.Call) -> Any:
-        callee = self.names.static(node.func)
-        if callee is NOT_STATIC and isinstance(node.func, ast.Attribute):
-            return self._method(node, node.func)
-        if isinstance(callee, Intrinsic):
-            return self.intrinsic(node, callee)
-        if any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, "`*arguments` in a kernel", "write the arguments out")
-        known = known_function(callee)
-        if known is None:
-            return self.device_call(node, callee)
-        if node.keywords:
-            self.refuse(node, "keyword arguments here", "pass them by position")
-        known.check_count(node, str(self.text.line_of(node)))
-        return dummy_of(known.function(*map(self.read, node.args)))
-
-    def _method(self, node: ast.Call, function: ast.Attribute) -> Any:
-        """Type a method's call: the grid group's sync() is the one there is."""
-        base = self.read(function.value)
-        if not isinstance(base, GridGroup) or function.attr != "sync" or node.args:
-            self.refuse(
-                node,
-                f"the method `.{function.attr}()` in a kernel",
-                "use operators, functions of cuda and math, or a @cuda.jit function",
-            )
-        node.is_grid_sync = True  # type: ignore[attr-defined]
-        return np.int32(1)
-
-    def intrinsic(self, node: ast.Call, callee: Intrinsic) -> Any:
-        """Return the dummy of an intrinsic's result."""
-        raise NotImplementedError
-
-    def device_call(self, node: ast.Call, callee: Any) -> Any:
-        """Return the dummy of a device function's result."""
-        raise NotImplementedError
 
 
 def _spelled(node: ast.Subscript) -> str:
-    return ast.unparse(node.value)
+    return spell(node.value)

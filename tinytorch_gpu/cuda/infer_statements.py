@@ -18,6 +18,8 @@ from tinytorch_gpu.cuda.dummies import join_dummies, key_of
 from tinytorch_gpu.cuda.infer_expressions import UnknownTypeError
 from tinytorch_gpu.cuda.infer_variables import Edge, State, VariableTypes
 from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.executor.indexing import unpack
+from tinytorch_gpu.trace import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +120,7 @@ class StatementTypes(VariableTypes):
         try:
             return [self.read(node) for node in nodes]
         except UnknownTypeError as unknown:
-            self.unknown.append(unknown.error)
+            self.ask_again(unknown)
             return None
 
     def _assign(self, node: ast.Assign) -> None:
@@ -133,7 +135,9 @@ class StatementTypes(VariableTypes):
     def _augmented(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Attribute):
             self.refuse(node, "an assignment to an attribute in a kernel")
-        self._read_all(node.value, node.target)
+        target = node.target
+        both = ast.BinOp(target, node.op, node.value)
+        self._read_all(ast.copy_location(both, node))
 
     def _store(self, target: ast.expr, found: list[Any] | None) -> None:
         """Assign to one target; `found` is None while the value's type is unknown."""
@@ -145,29 +149,15 @@ class StatementTypes(VariableTypes):
             for part in target.elts:
                 if isinstance(part, ast.Starred):
                     self.refuse(part, "a starred target", "name every element")
-            parts = self._unpacked(target, found)
+            site = Site(self.text.line_of(target))
+            count = len(target.elts)
+            parts = None if found is None else unpack(found[0], count, site)
             for position, part in enumerate(target.elts):
                 self._store(part, None if parts is None else [parts[position]])
         elif isinstance(target, ast.Subscript):
             self._read_all(target)
         else:
             self.refuse(target, "an assignment to an attribute in a kernel")
-
-    def _unpacked(
-        self, target: ast.Tuple | ast.List, found: list[Any] | None
-    ) -> tuple[Any, ...] | None:
-        if found is None:
-            return None
-        count, value = len(target.elts), found[0]
-        if isinstance(value, tuple) and len(value) == count:
-            return value
-        given = f"a tuple of {len(value)}" if isinstance(value, tuple) else "no tuple"
-        raise KernelTypeError(
-            f"{given} unpacked into {count} variables",
-            where=str(self.text.line_of(target)),
-            why=f"the right side needs {count} elements",
-            fix="write one variable for each element",
-        )
 
     def _expression(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):
@@ -194,7 +184,7 @@ class StatementTypes(VariableTypes):
     def _for(self, node: ast.For) -> None:
         call = node.iter
         if not isinstance(call, ast.Call) or call.keywords:
-            self.refuse(node, "a `for` over something other than range(...)")
+            self.refuse(node, "keyword arguments of range", "pass them by position")
         self._read_all(*call.args)
         self._loop(node, lambda: self._store(node.target, [np.int64(1)]), exits=True)
 

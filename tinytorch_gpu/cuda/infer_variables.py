@@ -92,6 +92,10 @@ class VariableTypes(ExpressionTypes):
         self.unknown: list[SimGPUError] = []
         self._unified: set[Join] = set()
 
+    def ask_again(self, unknown: UnknownTypeError) -> None:
+        """Note that a type is not known yet; if it never is, that is the error."""
+        self.unknown.append(unknown.error)
+
     def variable(self, node: ast.Name) -> Any:
         """Return the dummy of a variable, unifying its types if they met before."""
         state = self.state

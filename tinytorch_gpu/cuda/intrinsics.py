@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import KernelSyntaxError, KernelTypeError
+from tinytorch_gpu.executor import control
 from tinytorch_gpu.executor.mask import WARP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.executor.lanes import Batch
+    from tinytorch_gpu.executor.mask import Mask
+    from tinytorch_gpu.trace import Site
 
 __all__ = [
     "GridGroup",
@@ -31,12 +34,14 @@ __all__ = [
     "gridDim",
     "gridsize",
     "laneid",
+    "range_length",
     "syncthreads",
     "syncthreads_and",
     "syncthreads_count",
     "syncthreads_or",
     "threadIdx",
     "warpsize",
+    "with_name",
 ]
 
 AXES = "xyz"
@@ -55,7 +60,7 @@ class Intrinsic:
         infer: gives a result of the right types for dummy arguments; `lower` if None.
         kind: how a recorder counts it, as in `CountingRecorder.operation`, or None.
         role: `value`, or what the rewriter treats apart: `barrier`, `shared_array`,
-            `local_array`, `const_array`, `grid_group`.
+            `local_array`, `const_array`, `axes` (its argument is a literal number).
         touches_memory: its first argument is an array, its second steers the address.
     """
 
@@ -100,6 +105,20 @@ class Intrinsic:
     def __repr__(self) -> str:
         """Name it as numba does."""
         return f"<cuda.{self.name}>"
+
+
+def with_name(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a `lower` that passes a name between batch, mask, site and arguments.
+
+    Args:
+        function: takes batch, mask, site, the name, and the arguments.
+        name: which of its operations is meant.
+    """
+
+    def lower(batch: Batch, mask: Mask, site: Site, *args: Any) -> Any:
+        return function(batch, mask, site, name, *args)
+
+    return lower
 
 
 class Special:
@@ -217,6 +236,18 @@ syncthreads_or = _barrier(
     "or",
     "syncthreads_or(predicate): a barrier; 1 if some thread's predicate is true.",
     "predicate",
+)
+
+
+# What a loop over `zip` or `enumerate` of a `range` is rewritten with.
+range_length = Intrinsic(
+    "range_length",
+    control.range_length,
+    "range_length(bounds): how many values range(*bounds) has, int64.",
+    signature="bounds",
+    needs="mask",
+    infer=lambda _bounds: np.int64(1),
+    kind="arithmetic",
 )
 
 

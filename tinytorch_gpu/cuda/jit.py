@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tinytorch_gpu.cuda.configuration import ConfiguredKernel, ForAll, configure
-from tinytorch_gpu.cuda.declared import DeclaredFunction
 from tinytorch_gpu.cuda.dummies import dummy_of
 from tinytorch_gpu.cuda.introspection import (
     NoMachineCode,
@@ -77,13 +76,6 @@ class Kernel(NoMachineCode):
             function, function_behind, is_debug=options.is_debug
         )
         self._programs: dict[Any, LaneProgram] = {}
-
-    @functools.cached_property
-    def called(self) -> KernelFunction:
-        """What a call in a kernel runs."""
-        if self.declared:
-            return DeclaredFunction(self.py_func, function_behind, self.declared)
-        return self.function
 
     @functools.cached_property
     def source(self) -> KernelSource:
@@ -212,7 +204,7 @@ def function_behind(callee: Any) -> KernelFunction | None:
         callee: a `Kernel`, or a function that numba compiles for the CPU.
     """
     if isinstance(callee, Kernel):
-        return callee.called
+        return callee.function
     function = python_function(callee)
     return None if function is None else _numbas_function(function)
 

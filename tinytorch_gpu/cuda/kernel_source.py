@@ -7,11 +7,12 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.cuda.lambdas import matching_lambdas
 from tinytorch_gpu.errors import KernelSyntaxError
 from tinytorch_gpu.trace import KernelSource, SourceLine
 
 if TYPE_CHECKING:
-    from types import CodeType, FunctionType
+    from types import FunctionType
 
 __all__ = ["KernelText"]
 
@@ -78,7 +79,10 @@ class KernelText:
     def _parsed(self, function: FunctionType) -> ast.FunctionDef:
         module = ast.parse("\n".join(self._lines))
         is_lambda = self.name == LAMBDA
-        tree = _of_lambda(module, function) if is_lambda else module.body[0]
+        found = matching_lambdas(module, function) if is_lambda else module.body[:1]
+        if len(found) != 1:
+            raise self._unclear_lambda(function, len(found))
+        tree = found[0]
         if not isinstance(tree, ast.FunctionDef):
             raise self.syntax_error(tree, "a kernel is a function made with `def`")
         arguments = tree.args
@@ -87,39 +91,22 @@ class KernelText:
             raise self.syntax_error(tree, "a kernel takes positional parameters only")
         return tree
 
+    def _unclear_lambda(self, function: FunctionType, count: int) -> KernelSyntaxError:
+        line = function.__code__.co_firstlineno
+        return KernelSyntaxError(
+            f"{count} lambdas in line {line} could be the one that is called",
+            where=f"{self.file}, line {line}",
+            why="a lambda is found again by its line and what it compiles to",
+            fix="give each a line of its own, or write it with `def`",
+            kernel=self.name,
+        )
+
     def _no_source(self) -> KernelSyntaxError:
         return KernelSyntaxError(
             f"the source of kernel `{self.name}` cannot be read",
             where=self.file,
             why="the kernel is rewritten from its text, and Python kept none",
-            fix="define it in a file or a notebook cell; Python 3.13 and later keep the "
-            "text of the REPL and of python -c too",
+            fix="define it in a file or a notebook cell; Python 3.13 and later keep "
+            "the text of the REPL and of python -c too",
             kernel=self.name,
         )
-
-
-def _of_lambda(module: ast.Module, function: FunctionType) -> ast.stmt:
-    """Return a lambda of a file as the function that it is short for."""
-    code = function.__code__
-    found = [
-        node
-        for node in ast.walk(module)
-        if isinstance(node, ast.Lambda)
-        and node.lineno == code.co_firstlineno
-        and tuple(a.arg for a in node.args.args)
-        == code.co_varnames[: len(node.args.args)]
-    ]
-    same = [node for node in found if _code_of(node).co_code == code.co_code]
-    if not found:
-        return module.body[0]
-    node = (same or found)[0]
-    body = ast.copy_location(ast.Return(node.body), node.body)
-    made = ast.parse("def lambda_(): pass").body[0]
-    made.args, made.body = node.args, [body]  # type: ignore[attr-defined]
-    return ast.copy_location(made, node)
-
-
-def _code_of(node: ast.Lambda) -> CodeType:
-    expression = ast.copy_location(ast.Expression(node), node)
-    made: CodeType = compile(expression, "<lambda>", "eval").co_consts[0]
-    return made

@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.executor.constant_memory import freeze
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FunctionType
+
+    from tinytorch_gpu.executor.constant_memory import ConstantArray
 
 __all__ = ["NOT_STATIC", "Names"]
 
@@ -35,9 +39,16 @@ class Names:
     Args:
         function: the kernel.
         tree: its syntax tree.
+        frozen: host arrays that were taken over before, by identity.
     """
 
-    def __init__(self, function: FunctionType, tree: ast.FunctionDef) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        tree: ast.FunctionDef,
+        frozen: dict[int, tuple[Any, ConstantArray]] | None = None,
+    ) -> None:
+        self._frozen = {} if frozen is None else frozen
         self.parameters = tuple(a.arg for a in tree.args.args)
         self.local = _assigned(tree) | set(self.parameters)
         self._globals = function.__globals__
@@ -56,6 +67,16 @@ class Names:
         if name in self._globals:
             return self._globals[name]
         return getattr(builtins, name, NOT_STATIC)
+
+    def frozen(self, array: Any) -> ConstantArray:
+        """Return the constant copy of a host array, taken when it is first met.
+
+        Args:
+            array: a NumPy array that the kernel finds outside its body.
+        """
+        if id(array) not in self._frozen:
+            self._frozen[id(array)] = (array, freeze(array))
+        return self._frozen[id(array)][1]
 
     def static(self, node: ast.AST) -> Any:
         """Return the compile-time value of an expression, or NOT_STATIC."""

@@ -13,7 +13,6 @@ import functools
 from types import FunctionType
 from typing import Any
 
-from tinytorch_gpu.cuda import types
 from tinytorch_gpu.cuda.types import ArrayType, ScalarType, Signature, Type
 
 __all__ = ["CPUFunction", "from_numba", "python_function"]
@@ -52,7 +51,7 @@ def from_numba(value: Any) -> Any:
         tuple of numba's; else the value itself.
 
     Example:
-        >>> from_numba(7), from_numba((types.int8, 7))
+        >>> from_numba(7), from_numba((Type.named("int8"), 7))
         (7, (int8, 7))
     """
     if type(value) is tuple:
@@ -65,9 +64,8 @@ def from_numba(value: Any) -> Any:
         element = from_numba(value.dtype)
         is_known = isinstance(element, ScalarType)
         return ArrayType(element, value.ndim, value.layout) if is_known else value
-    name = str(getattr(value, "name", None))
-    found = getattr(types, "boolean" if name == "bool" else name, None)
-    return found if isinstance(found, Type) else value
+    found = Type.named(str(getattr(value, "name", None)))
+    return value if found is None else found
 
 
 def python_function(value: Any) -> FunctionType | None:

@@ -88,7 +88,7 @@ def init_xoroshiro128p_states(
     """
     del stream
     fresh = first_states(len(states), int(seed), int(subsequence_start))
-    copy.to_device(fresh, "init_xoroshiro128p_states", out=states)
+    states.copy_to_device(fresh)
 
 
 class _Generator:

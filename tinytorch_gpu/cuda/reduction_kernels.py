@@ -24,6 +24,7 @@ from tinytorch_gpu.cuda.intrinsics import (
 )
 from tinytorch_gpu.cuda.jit import jit
 from tinytorch_gpu.cuda.memory_spaces import shared
+from tinytorch_gpu.executor.mask import WARP
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCK", "rest_kernel", "whole_blocks_kernel"]
 
-WARP = 32
 BLOCK = 4 * WARP
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import itertools
 import linecache
+import weakref
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,9 @@ from tinytorch_gpu.executor.arithmetic import (
 from tinytorch_gpu.executor.barrier import arrive
 from tinytorch_gpu.executor.control import RangeLoop, WhileLoop
 from tinytorch_gpu.executor.defined import check_defined, now_defined
-from tinytorch_gpu.executor.engine import LaneProgram
+from tinytorch_gpu.executor.engine import LINES, LaneProgram
 from tinytorch_gpu.executor.global_memory import global_array
-from tinytorch_gpu.executor.indexing import get_attribute, load, store, unpack
+from tinytorch_gpu.executor.indexing import get_attribute, load, store
 from tinytorch_gpu.executor.lanes import UNDEFINED
 from tinytorch_gpu.executor.local_memory import local_array
 from tinytorch_gpu.executor.printing import (
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FunctionType
 
-    from tinytorch_gpu.trace import SourceLine
 
 __all__ = ["KernelFunction"]
 
@@ -85,11 +85,7 @@ RUNTIME: dict[str, Any] = {
     "shared_array": shared_array,
     "store": store,
     "truth": truth,
-    "unpack": unpack,
 }
-# (lane program, its line) → line of the kernel; of all programs, since kernels call
-# device functions.
-LINES: dict[tuple[str, int], SourceLine] = {}
 _numbers = itertools.count(1)
 
 
@@ -113,6 +109,7 @@ class KernelFunction:
         self._function_of = function_of
         self._is_debug = is_debug
         self._programs: dict[str, DeviceProgram] = {}
+        self._frozen: dict[int, Any] = {}  # host arrays, as they first were
 
     @cached_property
     def text(self) -> KernelText:
@@ -158,7 +155,6 @@ class KernelFunction:
             control_parameters=control - {DATA},
             shared=tuple(writer.arrays),
             text="\n".join(writer.lines),
-            lines=LINES,
         )
 
     def device_program(self, dummies: list[Any]) -> DeviceProgram:
@@ -188,6 +184,12 @@ class KernelFunction:
         typed = self._typed(dummies, program)
         plain, writer = self._compiled(*typed, is_counted=False, is_kernel=False)
         counted, _ = self._compiled(*typed, is_counted=True, is_kernel=False)
+        if writer.is_recursive and writer.is_resumable:
+            raise self.text.syntax_error(
+                self.text.tree,
+                "a recursive function with a barrier",
+                "put the barrier into the kernel, or write the recursion as a loop",
+            )
         program.control, program.value_sources = _steered(writer)
         program.is_resumable = writer.is_resumable
         program.is_cooperative = writer.is_cooperative
@@ -199,7 +201,7 @@ class KernelFunction:
     ) -> tuple[ast.FunctionDef, Names, dict[str, Any]]:
         """Return a tree with versions apart, its names, its variables' dummies."""
         tree = copy.deepcopy(self._tree)
-        names = Names(self.function, tree)
+        names = Names(self.function, tree, self._frozen)
         parameters = dict(zip(names.parameters, dummies, strict=True))
         types = CallTypes(
             self.text,
@@ -211,7 +213,7 @@ class KernelFunction:
         with np.errstate(all="ignore"):
             types.infer(tree)
         variables = separate_versions(tree, types)
-        return tree, Names(self.function, tree), variables
+        return tree, Names(self.function, tree, self._frozen), variables
 
     def _compiled(
         self,
@@ -237,10 +239,9 @@ class KernelFunction:
         file = f"<lane program {next(_numbers)} of {self.text.name}>"
         lines = program.splitlines(keepends=True)
         linecache.cache[file] = (len(program), None, lines, file)
-        for number, source in enumerate(writer.line_sources, start=1):
-            LINES[file, number] = source
-        namespace = {**RUNTIME, **writer.constants}
+        namespace = {**RUNTIME, **writer.constants, LINES: writer.line_sources}
         exec(compile(program, file, "exec"), namespace)  # noqa: S102  (our own text)
+        weakref.finalize(namespace[name], linecache.cache.pop, file, None)
         return namespace[name], writer
 
 

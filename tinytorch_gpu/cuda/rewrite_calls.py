@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from tinytorch_gpu.cuda.functions import known_function
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
 from tinytorch_gpu.cuda.names import NOT_STATIC
+from tinytorch_gpu.cuda.program import PENDING
 from tinytorch_gpu.cuda.rewrite_expressions import ExpressionWriter
+from tinytorch_gpu.cuda.spelling import spell
 
 if TYPE_CHECKING:
     from tinytorch_gpu.cuda.kernel_source import KernelText
@@ -31,6 +33,7 @@ class CallWriter(ExpressionWriter):
         super().__init__(text, names, is_counted=is_counted)
         self.arrays: list[Any] = []  # shape and dtype of each shared array
         self.has_arrays = False
+        self.is_recursive = False
         self.is_resumable = False
         self.is_cooperative = False
         self.writers[ast.Call] = self._call
@@ -72,7 +75,7 @@ class CallWriter(ExpressionWriter):
     def _intrinsic(self, node: ast.Call, callee: Intrinsic) -> str:
         first = {"": "", "batch": "b, ", "mask": ""}[callee.needs]
         if callee.needs == "mask":
-            array = ast.unparse(node.bound[0]) if callee.touches_memory else ""  # type: ignore[attr-defined]
+            array = spell(node.bound[0]) if callee.touches_memory else ""  # type: ignore[attr-defined]
             first = f"b, {self.mask}, {self.site(node, array)}, "
         arguments = f"{first}{self._bound(node)}"
         written = f"{self.keep(callee.lower)}({arguments})"
@@ -80,6 +83,8 @@ class CallWriter(ExpressionWriter):
 
     def _device_call(self, node: ast.Call) -> str:
         program: DeviceProgram = node.program  # type: ignore[attr-defined]
+        is_recursive = program.plain is None  # what it holds is not known yet
+        self.is_recursive |= is_recursive
         self.arrays += program.arrays
         self.has_arrays |= program.has_arrays
         self.is_cooperative |= program.is_cooperative
@@ -87,9 +92,10 @@ class CallWriter(ExpressionWriter):
         call = f"{self.keep(program)}.{run}(b, {self.mask}, {self._bound(node)})"
         if program.is_resumable:
             call = self._suspended(node, f"yield from {call}")
-        if not program.has_arrays:
-            return call
-        return f"b.left(b.entered({self.site(node)}), {call})"
+        if program.has_arrays or is_recursive:
+            call = f"b.left(b.entered({self.site(node)}), {call})"
+        result = node.result  # type: ignore[attr-defined]
+        return call if result is PENDING else self.converted(call, result)
 
     # Barriers.
 
@@ -108,7 +114,7 @@ class CallWriter(ExpressionWriter):
         if self.is_lazy:
             self.refuse(
                 node,
-                f"`{ast.unparse(node)}` in a part that only some lanes evaluate",
+                f"`{spell(node)}` in a part that only some lanes evaluate",
                 "give the barrier a line of its own",
             )
         return f"({written})"

@@ -17,13 +17,21 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.cuda.program import DeviceProgram
 
-__all__ = ["DATA", "Sources", "control_sources"]
+__all__ = ["DATA", "Sources", "control_sources", "is_host_known"]
 
 DATA = "<data>"
 Sources = frozenset[str]
 NOTHING: Sources = frozenset()
 LAZY = (ast.BoolOp, ast.Compare)
 ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
+
+
+def is_host_known(node: ast.AST) -> bool:
+    """Tell whether an attribute is one that the host knows: `x.shape`, `math.pi`.
+
+    Types tell: a field of a named tuple is none, nor is `x.T`.
+    """
+    return bool(getattr(node, "is_host_known", False))
 
 
 def control_sources(
@@ -125,9 +133,9 @@ class _Flow:
         if isinstance(node, ast.Name):
             return self.values.get(node.id, NOTHING)
         if isinstance(node, ast.Attribute):
-            return NOTHING  # x.shape is known to the host
+            return NOTHING if is_host_known(node) else self._of(node.value)
         if isinstance(node, ast.Subscript):
-            is_shape = isinstance(node.value, ast.Attribute)
+            is_shape = is_host_known(node.value)
             return self._of(node.slice) if is_shape else frozenset({DATA})
         if isinstance(node, ast.Call):
             return self._called(node)[1]

@@ -17,9 +17,10 @@ from tinytorch_gpu.cuda.functions import known_function
 from tinytorch_gpu.cuda.intrinsics import Intrinsic, Special
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
 from tinytorch_gpu.cuda.operators import BINARY_NAMES, COMPARE_NAMES, UNARY_NAMES
+from tinytorch_gpu.cuda.rewrite_dependence import is_host_known
+from tinytorch_gpu.cuda.spelling import spell
 from tinytorch_gpu.cuda.versions import Converted
 from tinytorch_gpu.executor.arithmetic import SPECIAL_OPERATORS
-from tinytorch_gpu.executor.constant_memory import freeze
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import Site
 
@@ -103,7 +104,7 @@ class ExpressionWriter:
     def is_pure(self, node: ast.expr) -> bool:
         """Tell whether evaluating for lanes that do not need it changes nothing."""
         for part in ast.walk(node):
-            if isinstance(part, ast.Subscript) and not _is_shape(part.value):
+            if isinstance(part, ast.Subscript) and not is_host_known(part.value):
                 return False
             if isinstance(part, ast.Call) and not self.is_value(part):
                 return False
@@ -121,9 +122,7 @@ class ExpressionWriter:
     def _constant(self, node: ast.Constant) -> str:
         if node.value is ...:
             return "..."
-        if node.value is None or isinstance(node.value, SCALARS):
-            return self._typed(node.value)
-        raise self.text.syntax_error(node, f"a {type(node.value).__name__} constant")
+        return self._typed(node.value)
 
     def _typed(self, value: Any) -> str:
         """Name a constant with its GPU type: int64 (uint64), float64 or bool."""
@@ -138,24 +137,13 @@ class ExpressionWriter:
         """Write a name or attribute that stands for a compile-time value."""
         if isinstance(value, Special):
             return f"{self.keep(value.lower)}(b)"
-        if isinstance(value, SCALARS) or value is None:
-            return self._typed(value)
         if isinstance(value, tuple):
             return f"({''.join(self._static(node, v) + ', ' for v in value)})"
         if isinstance(value, DeviceArray):
             return f"global_array({self.keep(value)})"
         if isinstance(value, np.ndarray):
-            return self.keep(freeze(value))
-        if isinstance(value, np.dtype):
-            return self.keep(value)
-        spelled = ast.unparse(node)
-        if value is NOT_STATIC:
-            self.refuse(node, f"`{spelled}` is not defined", "pass it as an argument")
-        raise self.text.syntax_error(
-            node,
-            f"`{spelled}` is a {type(value).__name__}, which a kernel cannot capture",
-            f"pass `{spelled}` as an argument of the kernel",
-        )
+            return self.keep(self.names.frozen(value))
+        return self._typed(value)
 
     def counted(self, node: ast.AST, kind: str, value: str) -> str:
         """Wrap an operation for the recorder, in the counted program."""
@@ -168,9 +156,7 @@ class ExpressionWriter:
 
     def binary(self, node: ast.AST, operator: ast.operator, a: str, b: str) -> str:
         """Write `a operator b` of two written operands."""
-        name = BINARY_NAMES.get(type(operator))
-        if name is None:
-            self.refuse(node, f"the operator {type(operator).__name__}")
+        name = BINARY_NAMES[type(operator)]
         if isinstance(node, ast.BinOp) and getattr(node, "is_tuple", False):
             return f"({a} + {b})"
         if self.is_debug and name in DIVISIONS:
@@ -194,9 +180,7 @@ class ExpressionWriter:
 
     def _chain(self, node: ast.Compare, first: int, left: str) -> str:
         """Write the comparisons of `a < b < c` from one on; b is evaluated once."""
-        name = COMPARE_NAMES.get(type(node.ops[first]))
-        if name is None:
-            self.refuse(node, f"`{ast.unparse(node)}`", "compare with ==, <, ...")
+        name = COMPARE_NAMES[type(node.ops[first])]
         right = self.write(node.comparators[first])
         rest = node.comparators[first + 1 :]
         middle = self.fresh("t")
@@ -253,7 +237,7 @@ class ExpressionWriter:
             array = self._static(node.value, constant)
         else:
             array = self.write(node.value)
-        site = self.site(node, ast.unparse(node.value))
+        site = self.site(node, spell(node.value))
         return f"load(b, {self.mask}, {array}, {self.index(node.slice)}, {site})"
 
     def index(self, node: ast.expr) -> str:
@@ -270,7 +254,7 @@ class ExpressionWriter:
         value = self.names.static(node)
         if value is not NOT_STATIC:
             return self._static(node, value)
-        site = self.site(node, ast.unparse(node))
+        site = self.site(node, spell(node))
         return f"attribute({self.write(node.value)}, {node.attr!r}, {site})"
 
     def _converted(self, node: Converted) -> str:
@@ -280,7 +264,3 @@ class ExpressionWriter:
         if not node.elts:
             self.refuse(node, "an empty tuple in a kernel", "leave it out")
         return f"({', '.join(self.write(part) for part in node.elts)},)"
-
-
-def _is_shape(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in ("shape", "strides")

@@ -15,6 +15,7 @@ import numpy as np
 
 from tinytorch_gpu.cuda.dummies import poison_of
 from tinytorch_gpu.cuda.rewrite_assignments import AssignmentWriter
+from tinytorch_gpu.cuda.spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,7 +237,7 @@ class StatementWriter(AssignmentWriter):
             kind = None if made is None else self.names.static(made)
             if not (isinstance(kind, type) and issubclass(kind, Exception)):
                 self.refuse(node, "raising this in a kernel", "raise ValueError(...)")
-            told = ast.unparse(node.exc)  # type: ignore[arg-type]
+            told = spell(node.exc)  # type: ignore[arg-type]
             given = f"{self.site(node)}, {self.keep(kind)}, {told!r}"
             self.emit(f"kernel_raise(b, {self.mask}, {given})")
         self.emit(f"f.leave({self.mask})")

@@ -23,9 +23,9 @@ from tinytorch_gpu.executor.conversion import cast
 from tinytorch_gpu.memory import DeviceArray, elements_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["convert_arguments", "is_signature", "losses", "read_signature"]
+__all__ = ["best_signature", "convert_arguments", "is_signature", "read_signature"]
 
 
 def is_signature(value: Any) -> bool:
@@ -112,17 +112,39 @@ def convert_arguments(
         >>> convert_arguments("k", [read_signature("(i1, f4)")], (300, 1))
         (np.int8(44), np.float32(1.0))
     """
-    fitting = [s for s in signatures if _fits(s, arguments)]
-    if not fitting:
+    best = best_signature(signatures, arguments, _accepts)
+    if best is None:
         raise _no_match(kernel, signatures, arguments)
-    best = min(fitting, key=lambda signature: losses(signature, arguments))
     return tuple(map(_converted, best.args, arguments))
 
 
-def _fits(signature: Signature, arguments: tuple[Any, ...]) -> bool:
-    return len(signature.args) == len(arguments) and all(
-        map(_accepts, signature.args, arguments)
-    )
+def best_signature(
+    signatures: Sequence[Signature],
+    values: Sequence[Any],
+    accepts: Callable[[Type, Any], bool],
+) -> Signature | None:
+    """Choose the signature that loses least; of equals, the first.
+
+    Args:
+        signatures: what a function was declared with.
+        values: numbers and arrays, one for each argument.
+        accepts: tells whether a declared type takes a value.
+
+    Returns:
+        The signature, or None when none fits.
+
+    Example:
+        >>> both = [read_signature("(i4,)"), read_signature("(f8,)")]
+        >>> best_signature(both, [0.5], lambda declared, value: True)
+        (float64)
+    """
+    fitting = [
+        signature
+        for signature in signatures
+        if len(signature.args) == len(values)
+        and all(map(accepts, signature.args, values))
+    ]
+    return min(fitting, key=lambda s: _losses(s, values), default=None)
 
 
 def _accepts(declared: Type, argument: Any) -> bool:
@@ -150,17 +172,8 @@ def _accepts_array(declared: ArrayType, argument: Any) -> bool:
     return has_layout and kind == (declared.ndim, declared.element.dtype)
 
 
-def losses(signature: Signature, arguments: Sequence[Any]) -> tuple[int, int]:
-    """Count the conversions that may lose something, and all conversions.
-
-    Args:
-        signature: one that fits.
-        arguments: numbers and arrays, one for each parameter.
-
-    Example:
-        >>> losses(read_signature("(i4, f8)"), (7, 0.5))     # int64 to int32
-        (1, 1)
-    """
+def _losses(signature: Signature, arguments: Sequence[Any]) -> tuple[int, int]:
+    """Count the conversions that may lose something, and all conversions."""
     pairs = [
         (_dtype_of(argument), declared.dtype)
         for declared, argument in zip(signature.args, arguments, strict=True)

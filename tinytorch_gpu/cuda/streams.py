@@ -74,7 +74,8 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
         evtend: the later event.
 
     Raises:
-        UnsupportedError: one was never recorded, or has no timing.
+        UnsupportedError: one was never recorded, or has no timing, or another GPU was
+            modelled in between.
 
     Example:
         >>> a, b = event(), event()

@@ -91,6 +91,17 @@ class Type:
                 raise _no_type(argument)
         return Signature(arguments, self)
 
+    @staticmethod
+    def named(name: str) -> Type | None:
+        """Return the type that NumPy or numba calls so, or None.
+
+        Example:
+            >>> Type.named("int8"), Type.named("bool"), Type.named("complex64")
+            (int8, bool, None)
+        """
+        found = globals().get("boolean" if name == "bool" else name)
+        return found if isinstance(found, Type) else None
+
 
 @dataclass(frozen=True, repr=False)
 class NoneType(Type):

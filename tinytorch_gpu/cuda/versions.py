@@ -1,7 +1,7 @@
 """Variables of several types, told apart: each version gets a name of its own.
 
-`v = 0` before a loop and `v = v + x[i]` in it are two versions, `v__int64` and
-`v__float64`; at the end of the path that leads into the loop stands a conversion. A
+`v = 0` before a loop and `v = v + x[i]` in it are two versions, `1v__int64` and
+`1v__float64`; at the end of the path that leads into the loop stands a conversion. A
 variable of one type keeps its name.
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.cuda.dummies import key_of
+from tinytorch_gpu.cuda.spelling import renamed
 from tinytorch_gpu.executor.arithmetic import cast
 
 if TYPE_CHECKING:
@@ -59,10 +60,12 @@ def separate_versions(tree: ast.FunctionDef, types: VariableTypes) -> dict[str, 
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in several:
                 version = getattr(node, "version", None)
-                node.id = _name(node.id, version) if version else node.id
+                if version:
+                    node.spelled = getattr(node, "spelled", node.id)  # type: ignore[attr-defined]
+                    node.id = _name(node.id, version)
     _Insert(types.conversions).visit(tree)
     tree.body[:0] = [
-        _assign(_name(a.arg, next(iter(several[a.arg]))), ast.Name(a.arg, ast.Load()))
+        _assign(a.arg, next(iter(several[a.arg])), ast.Name(a.arg, ast.Load()))
         for a in tree.args.args
         if a.arg in several
     ]
@@ -75,17 +78,18 @@ def separate_versions(tree: ast.FunctionDef, types: VariableTypes) -> dict[str, 
 
 
 def _name(variable: str, key: str) -> str:
-    """Return the name of a version; a tuple's key is spelled with underscores."""
-    return f"{variable}__" + "".join(c if c.isalnum() else "_" for c in key)
+    """Return the name of a version, which starts with a digit; see `spelling`."""
+    return f"1{variable}__" + "".join(c if c.isalnum() else "_" for c in key)
 
 
-def _assign(name: str, value: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], value)
+def _assign(variable: str, key: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([renamed(_name(variable, key), variable, ast.Store())], value)
 
 
-def _converting(conversion: Conversion, new_key: str) -> ast.stmt:
-    old = ast.Name(_name(conversion.name, conversion.old), ast.Load())
-    return _assign(_name(conversion.name, new_key), Converted(old, conversion.new))
+def _converting(conversion: Conversion) -> ast.stmt:
+    name = conversion.name
+    old = renamed(_name(name, conversion.old), name, ast.Load())
+    return _assign(name, key_of(conversion.new), Converted(old, conversion.new))
 
 
 class _Insert(ast.NodeTransformer):
@@ -111,5 +115,5 @@ class _Insert(ast.NodeTransformer):
 
     def _made(self, place: str, key: int, node: ast.AST) -> list[ast.stmt]:
         found = self._conversions.get((place, key), {}).values()
-        made = [_converting(c, key_of(c.new)) for c in found]
+        made = [_converting(c) for c in found]
         return [ast.copy_location(statement, node) for statement in made]

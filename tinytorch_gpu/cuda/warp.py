@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.cuda.intrinsics import Intrinsic
+from tinytorch_gpu.cuda.intrinsics import Intrinsic, with_name
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor import warp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.executor.mask import Mask
     from tinytorch_gpu.trace import Site
@@ -88,19 +86,10 @@ def _match_type(name: str, result: Any, mask: Any, value: Any) -> Any:
     return result
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Bind the name between what the engine gives and the arguments."""
-
-    def lower(batch: Batch, mask: Mask, site: Site, *args: Any) -> Any:
-        return function(batch, mask, site, name, *args)
-
-    return lower
-
-
 def _shuffle(name: str, which: str, source: str) -> Intrinsic:
     return Intrinsic(
         name,
-        _named(warp.shuffle, name),
+        with_name(warp.shuffle, name),
         f"{name}(mask, value, {which}): the value of {source}.",
         signature=f"mask, value, {which}",
         needs="mask",
@@ -119,7 +108,7 @@ shfl_xor_sync = _shuffle("shfl_xor_sync", "lane_mask", "lane laneid ^ lane_mask"
 def _vote(name: str, result: Any, told: str) -> Intrinsic:
     return Intrinsic(
         name,
-        _named(warp.vote, name),
+        with_name(warp.vote, name),
         f"{name}(mask_type, predicate_type): {told}.",
         signature="mask_type, predicate_type",
         needs="mask",

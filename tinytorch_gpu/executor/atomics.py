@@ -73,26 +73,19 @@ def atomic(
     flat = flat_index(batch, mask, array, parts, site, "store to")
     if batch.recorder is not None:
         batch.recorder.access(site, mask, "atomic", array, flat)
-    _announce(batch, array)
+    array.will_change(batch)
     dtype = array.element_dtype
     active = mask.full()
     old = np.zeros(batch.shape, dtype)
     if not mask.count:
         return old
-    cells = _pick(flat + _block_starts(batch, array), active)
+    cells = _pick(array.cells(flat), active)
     values = [_pick(cast(operand, dtype), active) for operand in operands]
     storage = array.storage
     before = storage[cells]
     old[active] = ATOMICS[operation](storage, cells, *values)
     batch.changes += storage[cells].tobytes() != before.tobytes()
     return old
-
-
-def _announce(batch: Batch, array: KernelArray) -> None:
-    """Tell the journal that an allocation will change."""
-    buffer = getattr(array, "buffer", None)
-    if buffer is not None and batch.journal is not None:
-        batch.journal.will_write(buffer)
 
 
 def _check(array: Any, parts: tuple[Any, ...], site: Site) -> None:
@@ -115,15 +108,6 @@ def _check(array: Any, parts: tuple[Any, ...], site: Site) -> None:
         why="it changes one element of an array in global or shared memory",
         fix="give such an array, and one index for each of its axes",
     )
-
-
-def _block_starts(batch: Batch, array: KernelArray) -> Any:
-    """Where each block's elements begin in the storage: shared arrays lie in a row."""
-    if array.space == "global":
-        return np.int64(0)
-    blocks = batch.shape[0]
-    size = len(array.storage) // blocks
-    return np.arange(blocks, dtype=np.int64)[:, None] * size
 
 
 def _pick(value: Any, active: Any) -> Any:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,7 @@ import numpy.typing as npt
 from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.executor.kernel_array import KernelArray, row_major
 
-if TYPE_CHECKING:
-    from tinytorch_gpu.executor.lanes import Batch
-    from tinytorch_gpu.trace import Site
-
-__all__ = ["ConstantArray", "const_array", "freeze"]
+__all__ = ["ConstantArray", "freeze"]
 
 
 class ConstantArray(KernelArray):
@@ -52,20 +48,3 @@ def freeze(array: npt.NDArray[Any]) -> ConstantArray:
     dtype = check_dtype(array.dtype, "constant array")
     copied = np.array(array, dtype, order="C").reshape(-1)
     return ConstantArray(copied, np.int64(0), array.shape, row_major(array.shape))
-
-
-def const_array(batch: Batch, site: Site, array: npt.NDArray[Any]) -> ConstantArray:
-    """Return the constant array of this place in the source, made once for a batch.
-
-    Args:
-        batch: the lanes.
-        site: where the array stands in the kernel.
-        array: the values taken over when the kernel was compiled.
-
-    Raises:
-        DtypeError: device memory does not hold its dtype.
-    """
-    if site not in batch.constants:
-        batch.constants[site] = freeze(array)
-    constant: ConstantArray = batch.constants[site]
-    return constant

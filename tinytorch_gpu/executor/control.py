@@ -15,7 +15,7 @@ import numpy as np
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelTypeError, StepBudgetError
 from tinytorch_gpu.executor.arithmetic import truth
-from tinytorch_gpu.executor.faults import block_name, thread_range
+from tinytorch_gpu.executor.faults import place_of
 from tinytorch_gpu.executor.lanes import require_defined
 from tinytorch_gpu.executor.spin import SpinCheck
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.mask import Mask
     from tinytorch_gpu.trace import Site
 
-__all__ = ["RangeLoop", "WhileLoop"]
+__all__ = ["RangeLoop", "WhileLoop", "range_length"]
 
 
 class _Loop:
@@ -60,13 +60,12 @@ class _Loop:
             self._batch.recorder.branch(self._site, self.mask, staying)
 
     def _budget_spent(self, budget: int) -> StepBudgetError:
-        line, lanes = self._site.line, self.mask.full()
-        row = int(np.argmax(lanes.any(axis=1)))
-        threads = thread_range(self._batch, np.flatnonzero(lanes[row]))
+        line = self._site.line
+        place = place_of(self._batch, self.mask.full())
         return StepBudgetError(
             f"a loop of {line.kernel} has run {budget:,} times and goes on",
             where=f"{line}\n{self.mask.count} lanes are still in the loop, in "
-            f"{block_name(self._batch, row)} {threads}",
+            f"{place.text}",
             why=f"Settings.loop_budget allows {budget:,} iterations; a GPU would hang",
             fix="check what ends the loop, or raise settings.override(loop_budget=...)",
             kernel=line.kernel,
@@ -83,13 +82,12 @@ class WhileLoop(_Loop):
         self._steps = 0
         self._spin = SpinCheck(batch, site)
 
-    def test(self, condition: Any, variables: tuple[Any, ...] | None = None) -> Mask:
+    def test(self, condition: Any, variables: tuple[Any, ...]) -> Mask:
         """Return the lanes that run the body once more.
 
         Args:
             condition: the loop's condition, a lane value.
-            variables: values of the variables that the loop assigns; None: unknown,
-                and the loop is not looked at for a deadlock.
+            variables: values of the variables that the loop assigns.
 
         Raises:
             DeadlockError: an iteration changed nothing, so that none ever will.
@@ -100,8 +98,7 @@ class WhileLoop(_Loop):
         if staying.count:
             if self._steps > self._budget:
                 raise self._budget_spent(self._budget)
-            if variables is not None:
-                self._spin.look(self._steps, staying, variables)
+            self._spin.look(self._steps, staying, variables)
         return staying
 
 
@@ -153,6 +150,29 @@ class RangeLoop(_Loop):
                 raise self._budget_spent(budget)
             yield self.mask, k
             k = k + self._step
+
+
+def range_length(_batch: Batch, mask: Mask, site: Site, bounds: tuple[Any, ...]) -> Any:
+    """Return how many values `range(*bounds)` has; scalar or lanes, int64.
+
+    Args:
+        mask: the lanes that ask.
+        site: where it stands.
+        bounds: integers, scalars or lanes: stop, or start, stop[, step].
+
+    Raises:
+        KernelTypeError: too few or too many bounds, a float, or a step of 0.
+
+    Example:
+        >>> from tinytorch_gpu.executor.mask import Mask
+        >>> bounds = (np.int64(1), np.int64(8), np.int64(3))       # 1, 4, 7
+        >>> int(range_length(None, Mask(None, (1, 32)), None, bounds))
+        3
+    """
+    start, stop, step = _range_bounds(bounds, mask, site)
+    span = np.where(step > 0, stop - start, start - stop)
+    # An inactive lane may have a step of 0.
+    return np.maximum((span + abs(step) - 1) // np.maximum(abs(step), 1), 0)[()]
 
 
 def _range_bounds(

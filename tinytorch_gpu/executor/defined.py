@@ -6,13 +6,11 @@ ours to report.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tinytorch_gpu.errors import KernelWarning
-from tinytorch_gpu.executor.faults import block_name, thread_range
+from tinytorch_gpu.executor.faults import place_of
+from tinytorch_gpu.executor.notices import warn_at
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
@@ -48,21 +46,21 @@ def check_defined(
         variables: names, each with the lanes for which it is defined.
 
     Warns:
-        KernelWarning: names the variable, the line, and the lanes.
+        KernelWarning: names the variable, the line, and the lanes; its `kernel` and
+            `line` are attributes.
     """
     for name, defined in variables:
         undefined = mask.minus(defined)
         if not undefined.count:
             continue
-        lanes = undefined.full()
-        row = int(np.argmax(lanes.any(axis=1)))
-        threads = thread_range(batch, np.flatnonzero(lanes[row]))
         warning = KernelWarning(
             f"`{name.partition('__')[0]}` is used by {undefined.count} "
             f"lane{'s'[: undefined.count > 1]} that never assigned it",
-            where=f"{site.line}\n{block_name(batch, row)}, {threads}",
+            where=f"{site.line}\n{place_of(batch, undefined.full()).text}",
             why="it is assigned on a path that these lanes did not take; on a GPU it "
             "holds leftovers",
             fix="give it a value before the `if` or the loop",
+            kernel=site.line.kernel,
+            line=site.line.line,
         )
-        warnings.warn(warning, stacklevel=2)
+        warn_at(site.line, warning)

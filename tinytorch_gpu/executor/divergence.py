@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import BarrierDivergenceError, KernelWarning
-from tinytorch_gpu.executor.faults import block_name, coordinates, thread_range
+from tinytorch_gpu.executor.faults import coordinates, place_of
 from tinytorch_gpu.executor.notices import warn_at
 
 if TYPE_CHECKING:
@@ -43,15 +43,13 @@ def divergence(
         arrival: the barrier.
     """
     batch, line = strands[0].batch, arrival.site.line
-    row = int(np.argmax(missing.any(axis=1)))
+    row, absent, text = place_of(batch, missing)
     arrived, expected = int(came[row].sum()), int(live[row].sum())
-    absent = np.flatnonzero(missing[row])
     other = _line_of_others(strands, came[row], missing[row], row, arrival)
     scope = "grid" if arrival.kind == "grid" else "block"
     return BarrierDivergenceError(
         f"{arrival.call} reached by {arrived} of the block's {expected} live threads",
-        where=f"{line}\n{block_name(batch, row)}; not there: "
-        f"{thread_range(batch, absent)}"
+        where=f"{line}\nnot there: {text}"
         + (f"\nthey wait at line {other.line}:    {other.text}" if other else ""),
         why=f"a barrier opens when every live thread of the {scope} has come;\n"
         + (COUNTS if other else HANGS),
@@ -82,13 +80,22 @@ def _line_of_others(
         if not (strand.batch.live.full()[row] & missing).any():
             continue
         if strand.arrival is not None and strand.arrival.is_at(arrival):
-            with contextlib.suppress(Exception):  # it runs on without its barrier
-                strand.advance(np.int32(0))
+            _run_on(strand)
         if strand.arrival is not None:
             lanes = strand.arrival.mask.full()[row]
             if (lanes & missing).any() and not (lanes & came).any():
                 return strand.arrival.site.line
     return None
+
+
+def _run_on(strand: Strand) -> None:
+    """Let a strand pass its barrier, which never opened; what it prints is dropped."""
+    journal = strand.batch.journal
+    printed = len(journal.lines) if journal is not None else 0
+    with contextlib.suppress(Exception):
+        strand.advance(np.int32(0))
+    if journal is not None:
+        del journal.lines[printed:]
 
 
 def warn_of_returned(
@@ -110,13 +117,12 @@ def warn_of_returned(
     if not returned.any():
         return
     batch, line = strands[0].batch, arrival.site.line
-    row = int(np.argmax(returned.any(axis=1)))
-    gone, all_threads = int(returned[row].sum()), int(entry[row].sum())
+    row, threads, text = place_of(batch, returned)
+    gone, all_threads = len(threads), int(entry[row].sum())
     told.add(line)
     warning = KernelWarning(
         f"{gone} of the block's {all_threads} threads returned before {arrival.call}",
-        where=f"{line}\n{block_name(batch, row)}, "
-        f"{thread_range(batch, np.flatnonzero(returned[row]))}",
+        where=f"{line}\n{text}",
         why="CUDA's guide asks all threads to come; hardware goes on without these",
         fix="guard the work with an `if` instead of returning, so that all come",
         kernel=line.kernel,

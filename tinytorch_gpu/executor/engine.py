@@ -8,16 +8,16 @@ memory as it was before.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import DeadlockError, SimGPUError
+from tinytorch_gpu.executor.geometry import block_geometry
 from tinytorch_gpu.executor.journal import Journal
 from tinytorch_gpu.executor.lanes import Batch, Dim3
-from tinytorch_gpu.executor.mask import WARP
 from tinytorch_gpu.executor.schedule import Order, run_teams, warps_of
 from tinytorch_gpu.executor.spin import warn_of_waiting
 from tinytorch_gpu.executor.strand import Strand
@@ -25,9 +25,18 @@ from tinytorch_gpu.executor.strand import Strand
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tinytorch_gpu.trace import CountingRecorder, KernelSource, SourceLine
+    from tinytorch_gpu.trace import CountingRecorder, KernelSource
 
-__all__ = ["LaneProgram", "run"]
+__all__ = ["LINES", "LaneProgram", "run"]
+
+# Lane values come and go by the hundred kilobytes. Until a block of some megabytes has
+# been freed once, glibc hands the memory of each back to the system, and touching it
+# anew makes counted launches up to three times slower. The block itself is never used.
+# Source: mallopt(3), M_MMAP_THRESHOLD ("the threshold is dynamic").
+np.empty(1 << 24, np.uint8)
+
+
+LINES = "__kernel_lines__"  # global name in a lane program: a SourceLine for each line
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +53,6 @@ class LaneProgram:
         control_parameters: scalar parameters that addresses or branches depend on.
         shared: shape and dtype of each shared array.
         text: the programs' source, to read.
-        lines: (file name of a program, its line) → line of the kernel or device
-            function.
         is_cooperative: it has a grid barrier, so that all blocks must be resident.
     """
 
@@ -58,7 +65,6 @@ class LaneProgram:
     control_parameters: frozenset[str]
     shared: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     text: str
-    lines: dict[tuple[str, int], SourceLine] = field(repr=False)
     is_cooperative: bool = False
 
 
@@ -90,10 +96,12 @@ def run(
     """
     launch = _Launch(program, grid, block, arguments, recorder, dynamic_shared_bytes)
     switches = settings.current()
+    journal = Journal()
     try:
-        launch.run(Order(switches))
+        launch.run(Order(switches), journal)
     except DeadlockError as deadlock:
         if switches.schedule != "lockstep" or not _gets_on(launch, deadlock):
+            journal.show_lines()
             raise
 
 
@@ -102,8 +110,9 @@ def _gets_on(launch: _Launch, deadlock: DeadlockError) -> bool:
     for schedule in ("warps", "reversed"):
         if launch.recorder is not None:
             launch.recorder.reset()
+        order = Order(replace(settings.current(), schedule=schedule))
         try:
-            launch.run(Order(replace(settings.current(), schedule=schedule)), deadlock)
+            launch.run(order, Journal(), deadlock)
         except DeadlockError:
             continue
         return True
@@ -124,9 +133,16 @@ class _Launch:
     recorder: CountingRecorder | None
     dynamic_shared_bytes: int
 
-    def run(self, order: Order, deadlock: DeadlockError | None = None) -> None:
-        """Run all blocks; `deadlock` is what another order came to, to be warned of."""
-        journal = Journal()
+    def run(
+        self, order: Order, journal: Journal, deadlock: DeadlockError | None = None
+    ) -> None:
+        """Run all blocks, and print what they print unless they come to a deadlock.
+
+        Args:
+            order: of warps and blocks.
+            journal: a fresh one; after a deadlock it still holds the printed lines.
+            deadlock: what another order came to, to be warned of.
+        """
         try:
             with np.errstate(all="ignore"):
                 run_teams(self._teams(order, journal), order)
@@ -135,14 +151,17 @@ class _Launch:
         except BaseException as error:
             journal.roll_back()
             if isinstance(error, SimGPUError) and not error.where:
-                error.where = _where(self.program, error)
+                error.where = _where(error)
+            if not isinstance(error, DeadlockError):
+                journal.show_lines()
             raise
+        journal.show_lines()
 
     def _teams(self, order: Order, journal: Journal) -> Iterator[list[Strand]]:
         """Yield one strand for a batch of blocks, or, of a block, one for each warp."""
         blocks = math.prod(self.grid)
         if order.is_lockstep:
-            padded = -(-math.prod(self.block) // WARP) * WARP
+            padded = block_geometry(self.block)[1]
             at_once = max(1, settings.current().batch_lanes // padded)
             for first in range(0, blocks, at_once):
                 count = min(at_once, blocks - first)
@@ -169,13 +188,13 @@ class _Launch:
         return Strand(batch, start, self.arguments, is_resumable=program.is_resumable)
 
 
-def _where(program: LaneProgram, error: BaseException) -> str:
+def _where(error: BaseException) -> str:
     """Find the kernel's line that the program was at when the error came."""
     found = ""
     trace = error.__traceback__
     while trace is not None:
-        place = (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
-        if place in program.lines:
-            found = str(program.lines[place])
+        lines = trace.tb_frame.f_globals.get(LINES)
+        if lines is not None:
+            found = str(lines[trace.tb_lineno - 1])
         trace = trace.tb_next
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,28 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
     from tinytorch_gpu.trace import Site
 
-__all__ = ["block_name", "coordinates", "out_of_bounds", "thread_range"]
+__all__ = ["Place", "block_name", "coordinates", "out_of_bounds", "place_of"]
+
+
+class Place(NamedTuple):
+    """Lanes of one block: the block's row in its batch, int (n,) threads, and text."""
+
+    row: int
+    threads: Any
+    text: str
+
+
+def place_of(batch: Batch, lanes: Any) -> Place:
+    """Find the first block that has some of the lanes, and its threads among them.
+
+    Args:
+        batch: the blocks in flight.
+        lanes: bool (blocks, threads), at least one of them true.
+    """
+    row = int(np.argmax(lanes.any(axis=1)))
+    threads = np.flatnonzero(lanes[row])
+    text = f"{block_name(batch, row)}, {_thread_range(batch, threads)}"
+    return Place(row, threads, text)
 
 
 def block_name(batch: Batch, row: int) -> str:
@@ -26,7 +47,7 @@ def block_name(batch: Batch, row: int) -> str:
     return f"block {coordinates(batch.first + row, batch.grid)}"
 
 
-def thread_range(batch: Batch, linear: Any) -> str:
+def _thread_range(batch: Batch, linear: Any) -> str:
     """Name threads by x, y, z: the only one, or the first and the last.
 
     Args:
@@ -61,8 +82,7 @@ def out_of_bounds(
         site: where it stands.
         action: "load from" or "store to".
     """
-    row = int(np.argmax(outside.any(axis=1)))
-    threads = np.flatnonzero(outside[row])
+    row, threads, text = place_of(batch, outside)
     values = np.broadcast_to(index, batch.shape)[row, threads]
     low, high = int(values.min()), int(values.max())
     length = array.lengths[axis]
@@ -72,8 +92,7 @@ def out_of_bounds(
     kind = f"{array.element_dtype.name} of shape {array.lengths}"
     return OutOfBoundsError(
         f"{action} {side} of `{name}`, {kind}",
-        where=f"{line}\n{block_name(batch, row)}, {thread_range(batch, threads)}: "
-        f"{_lanes(threads)}" + _others(total - len(threads)),
+        where=f"{line}\n{text}: {_lanes(threads)}" + _others(total - len(threads)),
         why=_why(low, high, axis, length, len(array.lengths), values.size),
         fix=_fix(batch, name, low, axis, array),
         kernel=line.kernel,

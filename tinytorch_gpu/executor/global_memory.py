@@ -51,7 +51,7 @@ class GlobalArray(KernelArray):
 
     def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
         """Write the active lanes' values."""
-        self._keep(batch)
+        self.will_change(batch)
         scatter(self.storage, mask, flat, value)
 
     def fill(self, batch: Batch, mask: Mask, stretch: Any, value: Any) -> None:
@@ -63,11 +63,12 @@ class GlobalArray(KernelArray):
             stretch: the storage's own elements, (blocks, threads).
             value: broadcastable to that, already of the storage's dtype.
         """
-        self._keep(batch)
+        self.will_change(batch)
         is_whole = mask.count == stretch.size
         np.copyto(stretch, value, where=True if is_whole else mask.full())
 
-    def _keep(self, batch: Batch) -> None:
+    def will_change(self, batch: Batch) -> None:
+        """Let the journal keep the allocation's bytes."""
         if batch.journal is not None:
             batch.journal.will_write(self.buffer)
 
@@ -119,7 +120,6 @@ def global_array(array: DeviceArray) -> GlobalArray:
     elements = elements_of(array)
     storage = array.buffer.elements(array.dtype)
     itemsize = array.itemsize
-    start = elements.__array_interface__["data"][0]
-    offset = (start - storage.__array_interface__["data"][0]) // itemsize
+    offset = array.buffer.offset_of(elements) // itemsize
     steps = tuple(stride // itemsize for stride in elements.strides)
     return GlobalArray(array.buffer, storage, np.int64(offset), array.shape, steps)

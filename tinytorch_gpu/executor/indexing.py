@@ -14,8 +14,8 @@ from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import cast
 from tinytorch_gpu.executor.bounds import in_bounds, read_only, wrong_index
 from tinytorch_gpu.executor.consecutive import window
-from tinytorch_gpu.executor.kernel_array import ChosenArray, KernelArray, together
-from tinytorch_gpu.executor.lanes import require_defined
+from tinytorch_gpu.executor.kernel_array import ChosenArray, KernelArray
+from tinytorch_gpu.executor.lanes import require_defined, together
 from tinytorch_gpu.executor.places import flat_index, split_index
 from tinytorch_gpu.executor.slices import cut, spread
 
@@ -100,6 +100,10 @@ def store(
     if isinstance(array, ChosenArray):
         for side, one in array.sides(mask):
             store(batch, side, one, index, value, site)
+        return
+    if isinstance(value, ChosenArray):
+        for side, one in value.sides(mask):
+            store(batch, side, array, index, one, site)
         return
     parts = _parts(array, index, site)
     if array.is_read_only:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tinytorch_gpu.executor.lanes import together
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
@@ -149,6 +151,13 @@ class KernelArray:
         """
         return self.fetch(uniform + lanes)
 
+    def will_change(self, batch: Batch) -> None:
+        """Get ready for a change of the storage; nothing to do by default."""
+
+    def cells(self, flat: Any) -> Any:
+        """Return where in the storage the elements at flat indices lie."""
+        return flat
+
     def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
         """Write the active lanes' values; of lanes that collide the highest wins."""
         raise NotImplementedError
@@ -192,26 +201,6 @@ class ChosenArray(KernelArray):
         """
         found = [access(*side) for side in self.sides(mask)]
         return found[0] if len(found) == 1 else together(self.lanes, *found)
-
-
-def together(lanes: Any, yes: Any, no: Any) -> Any:
-    """Put the values of two groups of lanes together: numbers, tuples or arrays.
-
-    Args:
-        lanes: bool, broadcastable to (blocks, threads); who has `yes`.
-        yes: a lane value, a tuple of them, an array, or what is the same for all.
-        no: the same kind of value.
-
-    Example:
-        >>> together(np.array([[True, False]]), (1, 2), (3, 4))
-        (array([[1, 3]]), array([[2, 4]]))
-    """
-    if isinstance(yes, tuple):
-        return tuple(together(lanes, a, b) for a, b in zip(yes, no, strict=True))
-    if isinstance(yes, KernelArray):
-        return yes.joined(lanes, no)
-    is_number = isinstance(yes, (int, np.generic, np.ndarray))
-    return np.where(lanes, yes, no)[()] if is_number else yes
 
 
 def _choose(lanes: Any, new: Any, old: Any) -> Any:

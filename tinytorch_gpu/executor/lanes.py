@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.journal import Journal
     from tinytorch_gpu.trace import CountingRecorder, Site
 
-__all__ = ["UNDEFINED", "Batch", "Dim3", "Frame", "require_defined"]
+__all__ = ["UNDEFINED", "Batch", "Dim3", "Frame", "require_defined", "together"]
 
 
 class _Undefined:
@@ -170,7 +170,7 @@ class Batch:
         if isinstance(new, tuple):
             pairs = zip(new, old, strict=True)
             return tuple(self.merge(mask, scope, n, o) for n, o in pairs)
-        return _chosen(mask.full() if mask.lanes is None else mask.lanes, new, old)
+        return together(mask.full() if mask.lanes is None else mask.lanes, new, old)
 
     def entered(self, site: Site) -> None:
         """Enter a device function: each call has shared and local arrays of its own."""
@@ -220,13 +220,24 @@ class Batch:
             return yes(taken)
         if not taken.count:
             return no(rest)
-        return _chosen(condition, yes(taken), no(rest))
+        return together(condition, yes(taken), no(rest))
 
 
-def _chosen(lanes: Any, yes: Any, no: Any) -> Any:
-    """Put together what two groups of lanes have: numbers, tuples or arrays."""
+def together(lanes: Any, yes: Any, no: Any) -> Any:
+    """Put the values of two groups of lanes together: numbers, tuples or arrays.
+
+    Args:
+        lanes: lane value; who has `yes` is not zero.
+        yes: a lane value, a tuple of them, an array, or what is the same for all.
+        no: a value of the same kind.
+
+    Example:
+        >>> one, three = np.int64(1), np.int64(3)
+        >>> together(np.array([[True, False]]), (one, None), (three, None))
+        (array([[1, 3]]), None)
+    """
     if isinstance(yes, tuple):
-        return tuple(_chosen(lanes, a, b) for a, b in zip(yes, no, strict=True))
+        return tuple(together(lanes, a, b) for a, b in zip(yes, no, strict=True))
     if isinstance(yes, (np.ndarray, np.generic)):
         return select(lanes, yes, no)
     # None and groups of threads are the same for all lanes; arrays may differ.

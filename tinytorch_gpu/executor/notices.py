@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["warn_at"]
 
-_shown: dict[Any, Any] = {}  # Python keeps here which lines it has warned of
+_shown: dict[Any, Any] = {}  # Python keeps here which texts it has shown at which lines
 
 
 def warn_at(line: SourceLine, warning: KernelWarning) -> None:
-    """Issue a warning as if the kernel's own line had; by default once for each line.
+    """Issue a warning as if the kernel's own line had.
+
+    By default Python shows a line's warning once for each text: a launch whose numbers
+    differ warns again.
 
     Args:
         line: the line that the warning is about.

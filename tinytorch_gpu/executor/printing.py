@@ -9,7 +9,7 @@ import numpy as np
 
 from tinytorch_gpu.errors import KernelRaisedError
 from tinytorch_gpu.executor.arithmetic import truth
-from tinytorch_gpu.executor.faults import block_name, thread_range
+from tinytorch_gpu.executor.faults import place_of
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
@@ -22,17 +22,20 @@ __all__ = ["kernel_assert", "kernel_divisor", "kernel_print", "kernel_raise"]
 def kernel_print(batch: Batch, mask: Mask, *values: Any) -> None:
     """Print one line for each active lane, by block and thread.
 
-    Hardware buffers what threads print and shows it in no set order.
+    The lines wait in the journal until the launch ends or fails. Hardware, too, buffers
+    what threads print; it shows it in no set order.
 
     Args:
         batch: the lanes.
         mask: those that print.
         values: lane values and strings.
     """
+    if batch.journal is None:
+        return
     blocks, threads = np.nonzero(mask.full())
     columns = [_column(batch, value, blocks, threads) for value in values]
-    for parts in zip(*columns, strict=True) if columns else [()] * len(blocks):
-        print(*parts)  # noqa: T201  (what the learner asked for)
+    rows = zip(*columns, strict=True) if columns else [()] * len(blocks)
+    batch.journal.lines += [" ".join(map(str, parts)) for parts in rows]
 
 
 def _column(batch: Batch, value: Any, blocks: Any, threads: Any) -> list[Any]:
@@ -73,9 +76,7 @@ def kernel_divisor(batch: Batch, mask: Mask, site: Site, divisor: Any) -> Any:
     return divisor
 
 
-def kernel_raise(
-    batch: Batch, mask: Mask, site: Site, kind: Any, told: str
-) -> None:
+def kernel_raise(batch: Batch, mask: Mask, site: Site, kind: Any, told: str) -> None:
     """Stop the launch as its first active lane raises.
 
     Args:
@@ -88,12 +89,9 @@ def kernel_raise(
     Raises:
         KernelRaisedError: always; an instance of `kind` too.
     """
-    lanes = mask.full()
-    row = int(np.argmax(lanes.any(axis=1)))
-    threads = thread_range(batch, np.flatnonzero(lanes[row]))
     raise _raised_class(kind)(
         f"{told}, in {mask.count} lane{'s'[: mask.count > 1]}",
-        where=f"{site.line}\n{block_name(batch, row)}, {threads}",
+        where=f"{site.line}\n{place_of(batch, mask.full()).text}",
         why="the kernel was compiled with debug=True, and these lanes came here",
         fix="follow the values that lead to this line",
         kernel=site.line.kernel,
@@ -106,4 +104,20 @@ def _raised_class(kind: Any) -> type[KernelRaisedError]:
     """Return a class that is both a fault of a kernel and what the kernel raised."""
     if issubclass(KernelRaisedError, kind):
         return KernelRaisedError
-    return type(kind.__name__, (KernelRaisedError, kind), {})
+    return type(kind.__name__, (_RaisedError, kind), {"raised": kind})
+
+
+class _RaisedError(KernelRaisedError):
+    """Base of the classes made here, which pickle by the class that was raised."""
+
+    raised: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _raised_again, (self.raised, self.what, self._parts(), self.facts)
+
+
+def _raised_again(
+    kind: Any, what: str, parts: dict[str, str], facts: dict[str, Any]
+) -> KernelRaisedError:
+    """Make the error again when it is unpickled."""
+    return _raised_class(kind)(what, **parts, **facts)

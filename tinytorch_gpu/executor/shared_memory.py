@@ -48,11 +48,10 @@ class SharedArray(KernelArray):
         self.blocks = blocks
         self.address = address
 
-    @property
-    def _block_starts(self) -> Any:
-        """Where each block's elements begin, int64 (blocks, 1)."""
+    def cells(self, flat: Any) -> Any:
+        """Return where in the storage each block's own elements lie, int64."""
         size = len(self.storage) // self.blocks
-        return np.arange(self.blocks, dtype=np.int64)[:, None] * size
+        return flat + np.arange(self.blocks, dtype=np.int64)[:, None] * size
 
     def fetch(self, flat: Any) -> Any:
         """Return each block's own elements at flat indices within the block."""
@@ -63,12 +62,12 @@ class SharedArray(KernelArray):
             return by_block.take(flat[0], axis=1, mode="clip")
         size = by_block.shape[1]
         inside = np.clip(flat, 0, size - 1)  # inactive lanes stay in their block
-        return self.storage.take(inside + self._block_starts)
+        return self.storage.take(self.cells(inside))
 
     def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
         """Write the active lanes' values into their own blocks."""
         del batch
-        scatter(self.storage, mask, flat + self._block_starts, value)
+        scatter(self.storage, mask, self.cells(flat), value)
 
 
 def shared_array(

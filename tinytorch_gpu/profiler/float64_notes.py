@@ -1,4 +1,4 @@
-"""Notes on float64 arithmetic in float32 kernels: which lines, and the fix.
+"""Notes on float64 arithmetic in kernels without float64 arrays: lines and the fix.
 
 A Python constant such as `0.0` or `0.1` is float64, and so is what it is added to or
 multiplied with. The values that come out are right; the time is not: most GPUs do 32 to
@@ -20,14 +20,14 @@ __all__ = ["float64_lines", "float64_notes"]
 
 
 def float64_lines(counts: LaunchCounts) -> tuple[LineCounts, ...]:
-    """Return the lines that do float64 arithmetic although all arrays are float32.
+    """Return the lines of a float32 kernel that do float64 arithmetic by accident.
 
     Args:
         counts: counts of one launch.
 
     Returns:
-        The lines in source order; none if the kernel touches a float64 array, or no
-        float32 array at all.
+        The lines in source order, in a kernel that touches no float64 array; none if
+        it touches one, or no float32 array.
 
     Example:
         >>> from tinytorch_gpu.trace import LaunchCounts
@@ -60,7 +60,7 @@ def float64_notes(launches: Iterable[LaunchRecord]) -> list[str]:
 def _note(line: SourceLine, count: int) -> str:
     return (
         f"{line}\n"
-        f"  {format_count(count)} float64 operations in a kernel whose arrays are "
-        "float32.\n"
+        f"  {format_count(count)} float64 operations in a kernel that touches no "
+        "float64 array.\n"
         "  Make constants and start values float32: float32(0.0)."
     )

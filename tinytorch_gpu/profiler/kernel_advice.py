@@ -128,8 +128,8 @@ def _compute(launch: LaunchRecord) -> str:
         worst = max(lines, key=lambda line: line.fp64)
         return (
             f"Line {worst.line.line} does {format_count(worst.fp64)} float64 "
-            "operations though all arrays are float32: write its constants as "
-            "float32(0.0)."
+            "operations in a kernel that touches no float64 array: write its "
+            "constants as float32(0.0)."
         )
     if counts is not None and counts.total("fp64") > counts.total("fp32"):
         return (

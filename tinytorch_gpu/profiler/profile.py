@@ -134,7 +134,7 @@ class profile:  # noqa: N801  (torch.profiler's name)
         """Return notes on single lines of kernels that cost more than they need to.
 
         Returns:
-            Now: float64 arithmetic in kernels whose arrays are float32.
+            Now: float64 arithmetic in kernels that touch no float64 array.
         """
         launches = [r for r in self._records if isinstance(r, LaunchRecord)]
         return float64_notes(launches)

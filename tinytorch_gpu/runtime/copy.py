@@ -13,7 +13,7 @@ from tinytorch_gpu.memory import DeviceArray, elements_of, empty, hooks
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.pinned import is_pinned
 
-__all__ = ["to_device", "to_host"]
+__all__ = ["empty_like", "to_device", "to_host"]
 
 
 def to_device(
@@ -38,20 +38,18 @@ def to_device(
     check_dtype(source.dtype, f"host array of shape {source.shape}")
     device = current_device()
     if out is None:
-        is_fortran = source.flags.f_contiguous and not source.flags.c_contiguous
-        order = "F" if is_fortran else "C"
-        out = empty(device.allocator, source.shape, source.dtype, order)
+        out = empty_like(source)
     elif out.shape != source.shape:
         raise ShapeError(
             f"a host array of shape {source.shape} does not fit {out.shape}",
-            where="copy_to_device",
+            where=reason,
             why="a copy moves element by element: both shapes are equal",
             fix="reshape the host array first",
         )
     elif not np.can_cast(source.dtype, out.dtype, "same_kind"):
         raise DtypeError(
             f"a {source.dtype} host array copied into a {out.dtype} device array",
-            where="copy_to_device",
+            where=reason,
             why=f"{source.dtype} values may not fit {out.dtype}",
             fix=f'convert it first: host.astype("{out.dtype}")',
         )
@@ -60,6 +58,25 @@ def to_device(
         direction="h2d", nbytes=out.nbytes, reason=reason, is_pinned=is_pinned(source)
     )
     return out
+
+
+def empty_like(host: npt.NDArray[Any]) -> DeviceArray:
+    """Return an undefined device array of a host array's shape, dtype and order.
+
+    Args:
+        host: the host array; one in Fortran order gives a device array in that order.
+
+    Raises:
+        DtypeError: device memory does not hold the dtype.
+        OutOfMemoryError: it does not fit.
+
+    Example:
+        >>> empty_like(np.zeros((3, 2), np.float32, order="F")).strides
+        (4, 12)
+    """
+    is_fortran = host.flags.f_contiguous and not host.flags.c_contiguous
+    order = "F" if is_fortran else "C"
+    return empty(current_device().allocator, host.shape, host.dtype, order)
 
 
 def to_host(

@@ -8,6 +8,7 @@ modelled. `find_device` reads a device string as PyTorch does: `"cpu"`, `"simgpu
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost import GpuCountRules
@@ -19,7 +20,10 @@ from tinytorch_gpu.units import format_bytes
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.cost import KernelTime
+    from tinytorch_gpu.executor.engine import LaneProgram
     from tinytorch_gpu.trace import LaunchCounts
+
+    Counted = tuple[LaunchCounts, KernelTime]
 
 __all__ = ["Device", "current_device", "find_device", "use_gpu"]
 
@@ -60,7 +64,9 @@ class Device:
         self.timeline = Timeline(spec)
         self.timeline.listeners = listeners
         self.rules = GpuCountRules(spec)
-        self.replays: dict[Any, tuple[LaunchCounts, KernelTime]] = {}
+        self.replays: WeakKeyDictionary[LaneProgram, dict[Any, Counted]] = (
+            WeakKeyDictionary()
+        )
 
 
 _devices = [Device(find_gpu("t4"))]

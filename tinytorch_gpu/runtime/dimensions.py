@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import KernelTypeError, LaunchConfigError
+from tinytorch_gpu.executor.geometry import Dim3
 
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.trace import KernelSource
 
 __all__ = ["Dim3", "read_dimensions", "read_launch"]
-
-Dim3 = tuple[int, int, int]
 
 
 def read_launch(

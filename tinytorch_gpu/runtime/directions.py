@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.memory import DeviceArray, empty
-from tinytorch_gpu.runtime.copy import to_device, to_host
-from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.copy import empty_like, to_device, to_host
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tinytorch_gpu.memory import DeviceArray
 
 __all__ = ["ArgHint", "In", "InOut", "Out"]
 
@@ -36,12 +34,9 @@ class ArgHint:
         Args:
             reason: for the copy's record.
         """
-        host: npt.NDArray[Any] = self.value
         if self.copies_in:
-            return to_device(host, reason)
-        is_fortran = host.flags.f_contiguous and not host.flags.c_contiguous
-        order = "F" if is_fortran else "C"
-        return empty(current_device().allocator, host.shape, host.dtype, order)
+            return to_device(self.value, reason)
+        return empty_like(self.value)
 
     def copy_back(self, array: DeviceArray, reason: str) -> None:
         """Copy what the kernel left to the host array, if it is to be and can be.

@@ -6,10 +6,13 @@ an event that was never recorded counts as done).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.runtime.device import current_device
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.runtime.timeline import Timeline
 
 __all__ = ["Event", "elapsed_ms"]
 
@@ -30,12 +33,13 @@ class Event:
 
     def __init__(self, timing: bool = True) -> None:
         self.timing = timing
-        self._time_ns: float | None = None
+        self._mark: tuple[Timeline, float] | None = None
 
     def record(self, stream: Any = 0) -> None:
         """Mark the point at which all work issued so far is done (modelled time)."""
         del stream  # streams run in order, so that one mark is as good as another
-        self._time_ns = current_device().timeline.elapsed_ns
+        timeline = current_device().timeline
+        self._mark = timeline, timeline.elapsed_ns
 
     def query(self) -> bool:
         """Tell whether the work before the mark is done: it always is here."""
@@ -56,18 +60,19 @@ class Event:
             evtend: the later event.
 
         Raises:
-            UnsupportedError: one was never recorded, or has no timing.
+            UnsupportedError: one was never recorded, or has no timing, or another GPU
+                was modelled in between.
         """
         return elapsed_ms(self, evtend)
 
-    def time_ns(self) -> float:
-        """Return the modelled time of the mark, in nanoseconds.
+    def mark(self) -> tuple[Timeline, float]:
+        """Return the timeline that was marked, and its modelled time in nanoseconds.
 
         Raises:
             UnsupportedError: it was never recorded, or has no timing.
         """
-        if self._time_ns is not None and self.timing:
-            return self._time_ns
+        if self._mark is not None and self.timing:
+            return self._mark
         raise UnsupportedError(
             "elapsed_time of an event that was never recorded"
             if self.timing
@@ -90,8 +95,17 @@ def elapsed_ms(start: Event, end: Event) -> float:
         Milliseconds of modelled device time, not of the simulation.
 
     Raises:
-        UnsupportedError: one was never recorded, or has no timing.
+        UnsupportedError: one was never recorded, or has no timing, or another GPU was
+            modelled in between.
 
     Limits: the timeline is that of one in-order stream.
     """
-    return (end.time_ns() - start.time_ns()) / 1e6
+    (timeline, start_ns), (other, end_ns) = start.mark(), end.mark()
+    if timeline is other:
+        return (end_ns - start_ns) / 1e6
+    raise UnsupportedError(
+        "elapsed_time between events on the clocks of two modelled GPUs",
+        where="event.elapsed_time(...)",
+        why="use_gpu(...) starts a new clock, and each event was recorded on its own",
+        fix="record both events again after the change of GPU",
+    )

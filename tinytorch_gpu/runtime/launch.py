@@ -17,16 +17,17 @@ from tinytorch_gpu.executor.shared_memory import shared_bytes
 from tinytorch_gpu.memory import ALIGNMENT
 from tinytorch_gpu.runtime.arguments import check_arguments, to_kernel, types_of
 from tinytorch_gpu.runtime.device import Device, current_device
-from tinytorch_gpu.runtime.dimensions import Dim3, read_launch
+from tinytorch_gpu.runtime.dimensions import read_launch
 from tinytorch_gpu.trace import CountingRecorder
 
 if TYPE_CHECKING:
     from tinytorch_gpu.cost import KernelTime
+    from tinytorch_gpu.executor.geometry import Dim3
     from tinytorch_gpu.trace import KernelSource, LaunchCounts, LaunchRecord
 
 __all__ = ["Launchable", "launch"]
 
-MOST_REPLAYS = 4096  # launches whose counts are kept; about 2 kB each
+MOST_REPLAYS = 4096  # launches of a program whose counts are kept; about 2 kB each
 
 
 class Launchable(Protocol):
@@ -128,18 +129,19 @@ def _run(
         run(program, grid, block, values, None, dynamic)
         return None, kernel_time(None, grid, block, size, spec), False
     may_replay = switches.replay and not program.is_data_dependent
-    key = (program, shape, _signature(program, values)) if may_replay else None
-    if key in device.replays:
+    key = (shape, _signature(program, values)) if may_replay else None
+    known = device.replays.setdefault(program, {})
+    if key in known:
         run(program, grid, block, values, None, dynamic)
-        return (*device.replays[key], True)
+        return (*known[key], True)
     recorder = CountingRecorder(device.rules)
     run(program, grid, block, values, recorder, dynamic)
     counts = recorder.counts()
     time = kernel_time(counts, grid, block, size, spec)
     if key is not None:
-        if len(device.replays) >= MOST_REPLAYS:
-            device.replays.clear()
-        device.replays[key] = (counts, time)
+        if len(known) >= MOST_REPLAYS:
+            known.clear()
+        known[key] = (counts, time)
     return counts, time, False
 
 

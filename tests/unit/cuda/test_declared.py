@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
-from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.cuda.dummies import array_dummy
+from tinytorch_gpu.errors import KernelTypeError, UnsupportedError
+from tinytorch_gpu.runtime import current_device
+
+
+@pytest.fixture
+def records():
+    told = []
+    current_device().timeline.listeners.append(told.append)
+    yield told
+    current_device().timeline.listeners.clear()
 
 
 @cuda.jit("float32(float32, float32)", device=True)
@@ -36,6 +46,41 @@ def put(x, i):
 def first_after_barrier(x):
     cuda.syncthreads()
     return x[0]
+
+
+@cuda.jit("int64(int64[:], int64)", device=True)
+def links_from(x, n):  # only the recursion makes its branch hang on memory
+    if n < 0:
+        return 0
+    return links_from(x, x[n]) + 1
+
+
+@cuda.jit("int8(int64)", device=True)
+def wrapping_sum(n):  # the result of each call is an int8
+    if n == 0:
+        return 0
+    return wrapping_sum(n - 1) + 100
+
+
+@cuda.jit("int64(int64)", device=True, debug=True)
+def positive(n):
+    assert n > 0
+    return n
+
+
+@cuda.jit("int64(int64)", device=True)
+def even(n):
+    return 1 if n == 0 else odd(n - 1)
+
+
+@cuda.jit("int64(int64)", device=True)
+def odd(n):
+    return 0 if n == 0 else even(n - 1)
+
+
+@cuda.jit("void(int64)", device=True)
+def nothing(n):
+    return n
 
 
 @cuda.jit
@@ -92,6 +137,75 @@ def test_a_barrier_in_a_declared_function_holds_the_block():
     x, out = np.zeros(1, np.int64), np.zeros(64)
     with_barrier[1, 64](x, out)
     assert (out == 5).all()
+
+
+@cuda.jit
+def count_links(x, out):
+    out[cuda.threadIdx.x] = links_from(x, 0)
+
+
+def test_what_a_recursive_function_loads_steers_the_kernel():
+    line = array_dummy("int64", 1)
+    assert count_links.function.kernel_program([line, line]).is_data_dependent
+
+
+def test_counts_of_a_recursive_function_are_not_replayed(records):
+    x, out = (cuda.device_array(4, np.int64) for _ in range(2))
+    for links, count in (([-1, 0, 0, 0], 1), ([1, 2, 3, -1], 4)):
+        x.copy_to_device(np.array(links))
+        count_links[1, 4](x, out)
+        assert out.copy_to_host().tolist() == [count] * 4
+        accesses = records[-2].counts.accesses
+        assert sum(a.requests for a in accesses if a.kind == "load") == count
+
+
+def test_each_result_of_a_recursive_function_is_cast():
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = wrapping_sum(i)
+
+    out = np.zeros(4)
+    kernel[1, 4](out)
+    assert out.tolist() == [0, 100, 200 - 256, 300 - 256]
+
+
+def test_a_cast_result_takes_part_in_a_ternary():
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = narrow(100) if i == 0 else 0.5
+
+    out = np.zeros(2)
+    kernel[1, 2](out)
+    assert out.tolist() == [-56, 0.5]
+
+
+def test_a_declared_function_is_debugged_too():
+    @cuda.jit
+    def kernel(out):
+        out[0] = positive(0)
+
+    with pytest.raises(AssertionError):
+        kernel[1, 1](np.zeros(1))
+
+
+def test_functions_that_call_each_other_are_refused():
+    @cuda.jit
+    def kernel(out):
+        out[0] = even(4)
+
+    with pytest.raises(UnsupportedError, match="even is called by a function"):
+        kernel[1, 1](np.zeros(1))
+
+
+def test_a_result_declared_void_is_none():
+    @cuda.jit
+    def kernel(out):
+        out[0] = nothing(3) + 1
+
+    with pytest.raises(KernelTypeError):
+        kernel[1, 1](np.zeros(1))
 
 
 def test_a_call_that_fits_no_signature_is_refused():

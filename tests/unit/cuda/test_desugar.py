@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
+from tinytorch_gpu.errors import KernelTypeError
 
 TABLE = (3, 1, 4)
 X = np.array([5.0, 2.0, 8.0, 1.0], np.float32)
@@ -116,3 +117,32 @@ def test_the_sequence_is_taken_once_though_its_name_is_reassigned(x):
     found = np.zeros(1)
     cuda.jit(the_sequence_is_taken_once)[1, 1](x, Y * 2, found)
     assert found[0] == x.sum()
+
+
+def numbered_range(out, start, stop, step):
+    total = 0
+    for i, k in enumerate(range(start, stop, step)):
+        total = total * 10 + i * k
+    out[0] = total
+
+
+def four_bounds(out, start, stop, step):
+    for i, k in zip(range(5), range(start, stop, step, 7)):
+        out[0] += i * k
+
+
+def test_a_range_inside_enumerate_gives_what_pythons_gives():
+    expected, found = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    numbered_range(expected, 9, 2, -2)
+    cuda.jit(numbered_range)[1, 1](found, 9, 2, -2)
+    assert found[0] == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "step", "problem"),
+    [(numbered_range, 0, "step 0"), (four_bounds, 2, "4 bounds")],
+)
+def test_a_wrong_range_inside_enumerate_or_zip_is_refused(function, step, problem):
+    with pytest.raises(KernelTypeError, match=problem) as caught:
+        cuda.jit(function)[1, 1](np.zeros(1, np.int64), 3, 9, step)
+    assert f"{function.__name__}, line" in caught.value.where

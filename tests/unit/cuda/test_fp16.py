@@ -99,3 +99,12 @@ def test_comparisons_of_1_2_3_with_2(name, answers):
 
 def test_a_nan_loses_hmax_and_hmin():
     assert fp16.hmax.lower(NAN, HALF(1)) == fp16.hmin.lower(HALF(1), NAN) == 1
+
+
+@pytest.mark.parametrize("count", [1, 7, 64])  # NumPy's sign hangs on its code path
+def test_hmax_and_hmin_tell_zeros_apart(count):
+    plus, minus = np.full(count, HALF(0.0)), np.full(count, HALF(-0.0))
+    for a, b in ((plus, minus), (minus, plus)):
+        assert not np.signbit(fp16.hmax.lower(a, b)).any()
+        assert np.signbit(fp16.hmin.lower(a, b)).all()
+        assert fp16.hmax.lower(a, b).dtype == np.float16

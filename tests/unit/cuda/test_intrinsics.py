@@ -5,6 +5,7 @@ import pytest
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import blockDim, blockIdx, grid, gridDim, threadIdx
+from tinytorch_gpu.cuda.intrinsics import with_name
 from tinytorch_gpu.errors import KernelSyntaxError, KernelTypeError
 
 
@@ -88,3 +89,8 @@ def test_grid_takes_1_to_3(n):
     with pytest.raises(KernelTypeError) as caught:
         grid_of[1, 1](n, np.zeros(1))
     assert "1, 2 or 3" in caught.value.why
+
+
+def test_a_name_comes_between_what_the_engine_gives_and_the_arguments():
+    lower = with_name(lambda *given: given, "add")
+    assert lower("b", "m", "s", 1, 2) == ("b", "m", "s", "add", 1, 2)

@@ -141,6 +141,65 @@ def test_a_device_function_may_call_itself():
     assert (x == 0).all()
 
 
+@cuda.jit(device=True)
+def is_even(n):
+    return True if n == 0 else is_odd(n - 1)
+
+
+@cuda.jit(device=True)
+def is_odd(n):
+    return False if n == 0 else is_even(n - 1)
+
+
+@cuda.jit
+def in_turns(x):
+    x[0] = is_even(4)
+
+
+@cuda.jit(device=True)
+def with_memory(n):
+    own = cuda.local.array(1, "int64")
+    own[0] = n
+    if n > 0:
+        own[0] += with_memory(n - 1)
+    return own[0]
+
+
+@cuda.jit
+def recursive_with_memory(x):
+    i = cuda.grid(1)
+    x[i] = with_memory(i)
+
+
+@cuda.jit(device=True)
+def waits(n):
+    cuda.syncthreads()
+    return n if n == 0 else waits(n - 1)
+
+
+@cuda.jit
+def recursive_with_barrier(x):
+    x[0] = waits(3)
+
+
+def test_two_functions_that_call_each_other_are_refused():
+    with pytest.raises(UnsupportedError) as caught:
+        in_turns[1, 1](np.zeros(1))
+    assert "is called by a function that it calls" in caught.value.what
+
+
+def test_each_depth_of_a_recursion_has_its_own_memory():
+    x = np.zeros(5)
+    recursive_with_memory[1, 5](x)
+    assert x.tolist() == [0, 1, 3, 6, 10]
+
+
+def test_a_recursive_function_with_a_barrier_is_refused():
+    with pytest.raises(KernelSyntaxError) as caught:
+        recursive_with_barrier[1, 1](np.zeros(1))
+    assert "a recursive function with a barrier" in caught.value.what
+
+
 def test_recursion_that_never_returns_is_refused():
     with pytest.raises(UnsupportedError) as caught:
         without_end[1, 1](np.zeros(1))

@@ -137,3 +137,17 @@ def test_a_lambda_may_be_a_device_function():
     out = np.ones(1)
     kernel[1, 1](out)
     assert out[0] == 13
+
+
+def test_lambdas_of_a_line_that_differ_in_a_constant_are_told_apart():
+    more = [cuda.jit(device=True)(lambda a: a + 1), cuda.jit(device=True)(lambda a: a + 2)]
+    one, two = more
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = one(out[0])
+        out[1] = two(out[1])
+
+    out = np.zeros(2)
+    kernel[1, 1](out)
+    assert out.tolist() == [1, 2]

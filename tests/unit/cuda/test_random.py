@@ -6,7 +6,12 @@ import pytest
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import random
 from tinytorch_gpu.cuda.xoroshiro import first_states
-from tinytorch_gpu.errors import KernelTypeError, OutOfBoundsError, ShapeError
+from tinytorch_gpu.errors import (
+    DtypeError,
+    KernelTypeError,
+    OutOfBoundsError,
+    ShapeError,
+)
 
 # Read from numba-cuda 0.30.4: of four states with seed 1 each function of
 # numba.cuda.random was called on the host for states 0 to 3, in this order.
@@ -99,6 +104,14 @@ def test_states_can_be_set_again():
     assert (states.copy_to_host() == expected).all()
     with pytest.raises(ShapeError):
         random.init_xoroshiro128p_states(cuda.device_array(4, np.uint64), seed=1)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.uint32])
+def test_states_of_another_dtype_are_refused(dtype):
+    states = cuda.to_device(np.zeros((4, 2), dtype))
+    with pytest.raises(DtypeError):
+        random.init_xoroshiro128p_states(states, seed=1)
+    assert not states.copy_to_host().any()
 
 
 def test_what_holds_no_states_is_refused():

@@ -8,6 +8,7 @@ from tinytorch_gpu.cuda.dummies import array_dummy
 from tinytorch_gpu.cuda.jit import function_behind
 from tinytorch_gpu.cuda.rewrite import KernelFunction
 from tinytorch_gpu.executor import Batch
+from tinytorch_gpu.executor.engine import LINES
 
 SIZE = 8
 
@@ -59,7 +60,7 @@ def test_the_text_is_python_and_speaks_of_the_kernels_variables():
 
 def test_every_line_of_the_programs_leads_to_a_line_of_the_kernel():
     program = scaled()
-    lines = {place.text for place in program.lines.values() if place.kernel == "scale"}
+    lines = {place.text for place in program.plain.__globals__[LINES]}
     assert {"cuda.syncthreads()", "tile[i % SIZE, 0] = x[i]"} <= lines
 
 

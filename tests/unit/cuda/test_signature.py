@@ -5,6 +5,7 @@ import pytest
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda.signature import (
+    best_signature,
     convert_arguments,
     is_signature,
     read_signature,
@@ -136,6 +137,10 @@ def test_of_several_signatures_the_one_that_loses_least_is_taken():
     assert type(convert(both, np.int32(3))[0]) is np.int32
     # numba 0.30.4 rates int64 to float64 as safe, and int64 to int32 as unsafe
     assert type(convert(both, 3)[0]) is np.float64
+    signatures = [read_signature(t) for t in both]
+    assert best_signature(signatures, [0.5], lambda *_: True) is signatures[1]
+    assert best_signature(signatures, [0.5], lambda d, _: d is int32) is signatures[0]
+    assert best_signature(signatures, [0.5, 1], lambda *_: True) is None
     arrays = ["(f4[:], i4)", "(f8[:], i4)"]
     x = np.zeros(2)
     assert convert(arrays, x, 3) == (x, 3)

@@ -47,6 +47,16 @@ def test_every_name_is_a_type_or_a_class_of_types():
         assert isinstance(found, (types.Type, type)), name
 
 
+@pytest.mark.parametrize("name", ALIASES)
+def test_a_type_is_found_by_its_name(name):
+    assert types.Type.named(name).dtype == np.dtype(name)
+
+
+@pytest.mark.parametrize("name", ["complex64", "Signature", "__all__", "np"])
+def test_other_names_name_no_type(name):
+    assert types.Type.named(name) is None
+
+
 def test_a_type_casts_a_host_value():
     made = types.float32(0.1)
     assert (type(made), made) == (np.float32, np.float32(0.1))

@@ -7,10 +7,15 @@ abi="numba", cc=(8, 0))`, which returns the type of the result.
 import numpy as np
 import pytest
 
+from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda.jit import function_behind
 from tinytorch_gpu.cuda.rewrite import KernelFunction
 from tinytorch_gpu.cuda.versions import convert
-from tinytorch_gpu.errors import KernelTypeError, UninitializedReadError
+from tinytorch_gpu.errors import (
+    KernelTypeError,
+    OutOfBoundsError,
+    UninitializedReadError,
+)
 
 FLAG = 0
 EMPTY = None
@@ -219,3 +224,35 @@ def test_a_value_is_converted_part_by_part():
     whole, half = convert((lanes, np.float32(0.5)), (np.float64(1), np.float32(1)))
     assert whole.dtype == np.float64
     assert half == np.float32(0.5)
+
+
+@cuda.jit
+def with_names_like_versions(x, out):
+    v__int64 = 10
+    my__value = 0
+    v = 2
+    if x.size:
+        v = v + 0.5
+    if cuda.grid(1) < 0:
+        late__one = 1
+    out[0] = v + v__int64 + my__value
+
+
+def test_versions_have_names_that_nobody_else_has():
+    out = np.zeros(1)
+    with_names_like_versions[1, 1](np.zeros(3), out)
+    assert out[0] == 12.5
+
+
+@cuda.jit
+def two_types_of_array(x, y, out):
+    a = x
+    out[0] = a[0]
+    a = y
+    out[1] = a[9]
+
+
+def test_messages_use_the_learners_names():
+    with pytest.raises(OutOfBoundsError) as caught:
+        two_types_of_array[1, 1](np.zeros(3), np.zeros(3, np.int32), np.zeros(2))
+    assert "past the end of `a`" in caught.value.what

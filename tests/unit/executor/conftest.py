@@ -24,7 +24,6 @@ def run_lanes():
             control_parameters=frozenset(),
             shared=(),
             text="",
-            lines={},
         )
         run(lane_program, (blocks, 1, 1), (threads, 1, 1), arguments, recorder)
 

@@ -5,7 +5,7 @@ import pytest
 
 from tinytorch_gpu.errors import DtypeError, KernelTypeError, OutOfBoundsError
 from tinytorch_gpu.executor import Batch
-from tinytorch_gpu.executor.constant_memory import const_array, freeze
+from tinytorch_gpu.executor.constant_memory import freeze
 from tinytorch_gpu.executor.indexing import load, store
 from tinytorch_gpu.trace import Site, SourceLine
 
@@ -59,11 +59,3 @@ def test_an_array_without_axes(batch):
 def test_complex_values_are_refused():
     with pytest.raises(DtypeError):
         freeze(np.zeros(2, np.complex64))
-
-
-def test_a_place_in_the_source_has_one_array(batch):
-    host = np.arange(4.0)
-    constant = const_array(batch, SITE, host)
-    assert const_array(batch, SITE, host) is constant
-    assert (constant.space, constant.nbytes) == ("constant", 32)
-    assert load(batch, batch.entry, constant, np.int64(3), SITE) == 3.0

@@ -6,7 +6,7 @@ import pytest
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelTypeError, StepBudgetError
 from tinytorch_gpu.executor import Batch
-from tinytorch_gpu.executor.control import RangeLoop, WhileLoop
+from tinytorch_gpu.executor.control import RangeLoop, WhileLoop, range_length
 from tinytorch_gpu.trace import Site, SourceLine
 
 SITE = Site(SourceLine("k", "k.py", 7, "for k in range(n):"))
@@ -88,7 +88,7 @@ def test_a_while_loop_runs_until_its_slowest_lane_is_done(batch):
     loop, k = WhileLoop(batch, batch.entry, SITE), np.zeros((1, 32), np.int64)
     seen = []
     while True:
-        mask = loop.test(k < THREADS % 4)
+        mask = loop.test(k < THREADS % 4, (k,))
         if not mask.count:
             break
         seen.append(mask.count)
@@ -142,8 +142,44 @@ def test_the_budget_of_a_while_loop(batch, steps, is_stopped):
         loop = WhileLoop(batch, batch.entry, SITE)
         try:
             for k in range(steps + 1):
-                loop.next(loop.test(np.bool_(k < steps)))
+                loop.next(loop.test(np.bool_(k < steps), (np.int64(k),)))
         except StepBudgetError:
             assert is_stopped
         else:
             assert not is_stopped
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(5,), (-5,), (2, 9), (9, 2), (1, 8, 3), (1, 7, 3), (8, 1, -3), (0, 9, -1)],
+)
+def test_the_length_of_a_range_is_pythons(batch, bounds):
+    typed_bounds = tuple(map(np.int64, bounds))
+    length = range_length(batch, batch.entry, SITE, typed_bounds)
+    assert (length, length.dtype) == (len(range(*bounds)), np.int64)
+
+
+def test_the_length_of_a_range_differs_by_lane(batch):
+    few = batch.entry.split(THREADS < 3)[0]
+    length = range_length(batch, few, SITE, (np.int64(0), np.int64(7), THREADS - 3))
+    assert length[0, :3].tolist() == [0, 0, 0]
+    assert length[0, 4:7].tolist() == [7, 4, 3]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "problem"),
+    [
+        ((), "0 bounds"),
+        ((3, 9, 2, 7), "4 bounds"),
+        ((3, 9, 0), "step 0"),
+        ((3.0,), "float bound"),
+    ],
+)
+def test_the_length_of_a_wrong_range_is_refused_as_the_loop_is(batch, bounds, problem):
+    typed_bounds = tuple(np.dtype(type(b)).type(b) for b in bounds)
+    for refuse in (
+        lambda: RangeLoop(batch, batch.entry, SITE, *typed_bounds),
+        lambda: range_length(batch, batch.entry, SITE, typed_bounds),
+    ):
+        with pytest.raises(KernelTypeError, match=problem):
+            refuse()

@@ -89,6 +89,10 @@ def test_an_undefined_value_that_shows_is_told_with_its_lanes(kernel):
     assert f"used by {count} lanes that never assigned it" in text
     assert f"threads ({first}, 0, 0) to ({last}, 0, 0)" in text
     assert re.search(r"line \d+:    ", text)
+    told = caught[0].message
+    assert told.kernel == kernel.py_func.__name__
+    assert (caught[0].filename, caught[0].lineno) == (__file__, told.line)
+    assert f"line {told.line}:" in text
 
 
 def test_the_result_is_returned_and_poisoned():

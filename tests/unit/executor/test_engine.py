@@ -197,7 +197,7 @@ def test_a_launch_of_4_million_threads_needs_little_memory_of_its_own():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # 4 bytes a thread for the journal's copy of `out`; a batch of 32,768 lanes the rest.
+    # 4 bytes a thread for the journal's copy of `out`; a batch of 65,536 lanes the rest.
     assert peak < 4 * n + 8_000_000
 
 

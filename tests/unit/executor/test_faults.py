@@ -5,6 +5,8 @@ import pytest
 
 from tinytorch_gpu import cuda, settings
 from tinytorch_gpu.errors import OutOfBoundsError
+from tinytorch_gpu.executor import Batch
+from tinytorch_gpu.executor.faults import place_of
 
 
 @cuda.jit
@@ -121,3 +123,16 @@ def test_only_active_lanes_are_told():
 
 def test_an_empty_array_has_no_last_element():
     assert "empty" in fault(store_only, 1, 4, np.zeros(0, np.float32), 0).why
+
+
+@pytest.mark.parametrize(
+    ("threads", "text"),
+    [([40], "thread (0, 1, 0)"), ([3, 7, 45], "threads (3, 0, 0) to (5, 1, 0)")],
+)
+def test_a_place_is_the_first_block_and_its_threads(threads, text):
+    batch = Batch((4, 2, 1), (40, 2, 1), first=3, count=4)
+    lanes = np.zeros(batch.shape, bool)
+    lanes[2, threads] = lanes[3] = True
+    place = place_of(batch, lanes)
+    assert (place.row, place.threads.tolist()) == (2, threads)
+    assert place.text == f"block (1, 1, 0), {text}"

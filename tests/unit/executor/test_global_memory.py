@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
-from tinytorch_gpu.executor import Mask
+from tinytorch_gpu.executor import Batch, Mask
 from tinytorch_gpu.executor.global_memory import global_array, scatter
+from tinytorch_gpu.executor.journal import Journal
 
 BASE = np.arange(24, dtype=np.float32).reshape(4, 6)
 
@@ -91,3 +92,12 @@ def test_scatter_writes_lane_after_lane(mask, flat, value):
         expected[places[tuple(lane)]] = values[tuple(lane)]
     scatter(found, MASKS[mask], FLAT[flat], VALUES[value])
     assert found.tolist() == expected.tolist()
+
+
+def test_the_journal_keeps_the_allocation_before_a_change(array):
+    batch = Batch((1, 1, 1), (32, 1, 1), first=0, count=1, journal=Journal())
+    seen = global_array(array)
+    seen.will_change(batch)
+    seen.storage[:] = 0
+    batch.journal.roll_back()
+    assert (array.copy_to_host() == BASE).all()

@@ -42,3 +42,20 @@ def test_rolling_back_twice_changes_nothing_more(buffers):
     buffers[0].elements(INT)[:] = 5
     journal.roll_back()
     assert buffers[0].elements(INT).tolist() == [5, 5, 5, 5]
+
+
+def test_lines_are_printed_in_order_and_once(capsys):
+    journal = Journal()
+    journal.lines += ["one", ""]
+    journal.lines += ["two"]
+    journal.show_lines()
+    journal.show_lines()
+    assert capsys.readouterr().out == "one\n\ntwo\n"
+
+
+def test_rolling_back_keeps_the_lines(capsys):
+    journal = Journal()
+    journal.lines += ["before the fault"]
+    journal.roll_back()
+    journal.show_lines()
+    assert capsys.readouterr().out == "before the fault\n"

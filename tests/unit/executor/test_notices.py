@@ -31,3 +31,12 @@ def test_a_warning_can_be_an_error_or_silent():
         warnings.simplefilter("error", KernelWarning)
         with pytest.raises(KernelWarning, match="early"):
             warn_at(line, KernelWarning("early"))
+
+
+def test_another_text_at_the_same_line_is_another_warning():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for count in (3, 4, 3):
+            line = SourceLine("k", "lesson.py", 51, "")
+            warn_at(line, KernelWarning(f"{count} lanes"))
+    assert [str(entry.message) for entry in told] == ["3 lanes", "4 lanes"]

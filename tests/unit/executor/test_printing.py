@@ -1,10 +1,18 @@
 """`print`, `assert` and `raise` in kernels: lane by lane, in the order of threads."""
 
+import pickle
+
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda
-from tinytorch_gpu.errors import KernelRaisedError
+from tinytorch_gpu import cuda, settings
+from tinytorch_gpu.errors import (
+    BarrierDivergenceError,
+    DeadlockError,
+    KernelRaisedError,
+    KernelWarning,
+    OutOfBoundsError,
+)
 
 
 @cuda.jit
@@ -91,3 +99,76 @@ def test_with_debug_division_by_zero_is_told(operator, dtype, tmp_path):
     assert "thread (0, 0, 0)" in caught.value.where
     y[0] = 1
     kernel[1, 40](x, y, out)
+
+
+@cuda.jit
+def prints_and_locks(lock, count):
+    if cuda.threadIdx.x == 0:
+        print("block", cuda.blockIdx.x)
+        while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+            pass
+        count[0] += 1
+        cuda.atomic.exch(lock, 0, 0)
+
+
+def test_an_order_that_fails_and_is_retried_prints_once(capsys):
+    lock, count = np.zeros((2, 1), np.int32)
+    with pytest.warns(KernelWarning, match="wait for other warps or blocks"):
+        prints_and_locks[3, 32](lock, count)
+    assert count[0] == 3
+    assert capsys.readouterr().out.splitlines() == ["block 0", "block 1", "block 2"]
+
+
+@cuda.jit
+def prints_and_waits(flag):
+    print("waits", cuda.threadIdx.x)
+    while flag[0] == 0:
+        pass
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "warps"])
+def test_what_was_printed_before_a_deadlock_is_shown_once(capsys, schedule):
+    with settings.override(schedule=schedule), pytest.raises(DeadlockError):
+        prints_and_waits[1, 2](np.zeros(1))
+    assert capsys.readouterr().out.splitlines() == ["waits 0", "waits 1"]
+
+
+@cuda.jit
+def prints_and_overruns(x):
+    print("before", cuda.threadIdx.x)
+    x[cuda.threadIdx.x + 1] = 1
+    print("after", cuda.threadIdx.x)
+
+
+def test_what_was_printed_before_a_fault_is_shown(capsys):
+    with pytest.raises(OutOfBoundsError):
+        prints_and_overruns[1, 2](np.zeros(2))
+    assert capsys.readouterr().out.splitlines() == ["before 0", "before 1"]
+
+
+@cuda.jit
+def prints_past_a_barrier(x):
+    if cuda.threadIdx.x == 0:
+        print("before")
+        cuda.syncthreads()
+    print("past")
+    cuda.syncthreads()
+
+
+def test_what_lies_past_a_barrier_that_never_opened_is_not_shown(capsys):
+    with pytest.raises(BarrierDivergenceError):
+        prints_past_a_barrier[1, 2](np.zeros(1))
+    assert capsys.readouterr().out == "before\n"
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"), [(checked, AssertionError), (raises, ValueError)]
+)
+def test_what_a_kernel_raised_can_be_pickled(function, kind):
+    with pytest.raises(kind) as caught:
+        cuda.jit(debug=True, opt=False)(function)[1, 40](np.arange(40), np.zeros(40))
+    error = caught.value
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert (again.kernel, again.line) == (function.__name__, error.line)

@@ -246,3 +246,10 @@ def test_dynamic_bytes_count_against_the_limit():
     assert shared_bytes([((0,), F4), ((8,), F4)], 96, dynamic=64) == 96
     with pytest.raises(SharedMemoryLimitError, match="32 static and 65 dynamic"):
         shared_bytes([((0,), F4), ((8,), F4)], 96, dynamic=65)
+
+
+def test_each_block_has_cells_of_its_own():
+    batch = Batch((3, 1, 1), (32, 1, 1), first=0, count=3)
+    array = shared_array(batch, SITE, (4,), I4)
+    assert array.cells(np.int64(2)).tolist() == [[2], [6], [10]]
+    assert array.cells(np.array([[0, 3]])).tolist() == [[0, 3], [4, 7], [8, 11]]

@@ -59,7 +59,6 @@ MOVES = {
     "one lane of many": lambda step: (np.where(LANES == 5, step, 0),),
     "a sign": lambda step: (np.float32(-0.0 if step % 2 else 0.0),),
     "a type": lambda step: ((np.int32, np.int64)[step % 2](1),),
-    "not known": lambda _: None,
 }
 
 

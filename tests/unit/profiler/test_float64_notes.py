@@ -50,6 +50,21 @@ def test_launches_of_one_kernel_add_up():
     assert "192 float64 operations" in first
 
 
+@cuda.jit
+def counts_carelessly(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i] * 2.0
+
+
+def test_other_arrays_may_be_integers_and_the_note_does_not_say_float32():
+    x = cuda.to_device(np.ones(64, np.float32))
+    out = cuda.device_array(64, np.int32)
+    with profile() as prof:
+        counts_carelessly[1, 64](x, out)
+    (note,) = prof.notes()
+    assert "64 float64 operations in a kernel that touches no float64 array." in note
+
+
 def test_no_note_where_all_is_float32():
     assert notes_of(careful, np.float32) == []
 

@@ -8,6 +8,7 @@ from tinytorch_gpu.cost import copy_ns
 from tinytorch_gpu.errors import DtypeError, ShapeError, SimGPUError
 from tinytorch_gpu.memory import elements_of
 from tinytorch_gpu.runtime import current_device, to_device, to_host
+from tinytorch_gpu.runtime.copy import empty_like
 
 
 @pytest.fixture
@@ -35,6 +36,13 @@ LAYOUTS = {
     "no axes": np.array(3.5),
     "empty": np.zeros((0, 3)),
 }
+
+
+@pytest.mark.parametrize("host", LAYOUTS.values(), ids=LAYOUTS)
+def test_an_undefined_copy_has_shape_dtype_and_order(host):
+    array, copied = empty_like(host), to_device(host)
+    assert (array.shape, array.dtype) == (host.shape, host.dtype)
+    assert array.strides == copied.strides
 
 
 @pytest.mark.parametrize("host", LAYOUTS.values(), ids=LAYOUTS)

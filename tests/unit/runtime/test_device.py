@@ -35,9 +35,15 @@ def test_other_names_are_refused_with_the_right_ones(name):
     assert caught.value.device == name
 
 
+@cuda.jit
+def add_one(x):
+    x[cuda.grid(1)] += 1
+
+
 def test_another_gpu_has_a_new_clock_and_nothing_to_replay():
     cuda.to_device(np.zeros(1000))
-    current_device().replays["key"] = "counts"
+    add_one[1, 32](np.zeros(32))
+    assert current_device().replays
     device = use_gpu("toy")
     assert device is current_device()
     assert device.spec is find_gpu("toy")

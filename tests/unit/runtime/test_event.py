@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
+from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.errors import UnsupportedError
-from tinytorch_gpu.runtime import current_device
+from tinytorch_gpu.runtime import current_device, use_gpu
 from tinytorch_gpu.runtime.event import Event, elapsed_ms
 
 
@@ -41,6 +42,25 @@ def test_an_event_is_always_done_and_can_be_waited_for():
     calls = current_device().timeline.synchronize_calls
     event.synchronize()
     assert current_device().timeline.synchronize_calls == calls + 1
+
+
+def test_two_gpus_have_no_common_clock():
+    spec = current_device().spec
+    start, end = Event(), Event()
+    start.record()
+    end.record()
+    try:
+        use_gpu("a100" if spec.name != find_gpu("a100").name else "t4")
+        assert start.elapsed_time(end) == 0
+        end.record()
+        for pair in ((start, end), (end, start)):
+            with pytest.raises(UnsupportedError, match="two modelled GPUs") as caught:
+                elapsed_ms(*pair)
+            assert all((caught.value.where, caught.value.why, caught.value.fix))
+        start.record()
+        assert start.elapsed_time(end) == 0
+    finally:
+        use_gpu(spec)
 
 
 @pytest.mark.parametrize(("timing", "text"), [(True, "never"), (False, "without")])

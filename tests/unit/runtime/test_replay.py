@@ -4,11 +4,15 @@ Each kernel is launched twice with other data or scalars; the second launch may 
 first one's counts only if counting it anew gives the same.
 """
 
+import gc
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda, library, profiler, settings
+from tinytorch_gpu import cuda, library, memory_allocated, profiler, settings
 from tinytorch_gpu.cuda import float32
+from tinytorch_gpu.trace import LaunchRecord
 
 N = 256
 ZEROS, ONES = np.zeros(N, np.float32), np.ones(N, np.float32)
@@ -267,3 +271,75 @@ def test_one_shared_word_for_all_lanes_costs_the_same_however_it_is_indexed(
         if (a.space, a.kind) == ("shared", "load")
     )
     assert load.sectors == passes * load.requests == passes * 2
+
+
+Bounds = namedtuple("Bounds", "n array")
+ON_DEVICE = cuda.to_device(np.array([[3, 9]]))
+
+
+@cuda.jit
+def bound_in_a_transposed_array(x, p, out):
+    for k in range(x.T[0, 0]):
+        out[k] = 1
+
+
+@cuda.jit
+def bound_in_a_field(x, p, out):
+    for k in range(p.n):
+        out[k] = 1
+
+
+@cuda.jit
+def bound_in_an_array_of_a_field(x, p, out):
+    for k in range(p.array[0]):
+        out[k] = 1
+
+
+@cuda.jit
+def bound_in_a_captured_array(x, p, out):
+    for k in range(ON_DEVICE.T[0, 0]):
+        out[k] = 1
+
+
+def counted(kernel, *arguments):
+    """Launch one thread; return its record."""
+    with profiler.profile() as prof:
+        kernel[1, 1](*arguments)
+    return next(e for e in prof.events() if isinstance(e, LaunchRecord))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        bound_in_a_transposed_array,
+        bound_in_a_field,
+        bound_in_an_array_of_a_field,
+        bound_in_a_captured_array,
+    ],
+    ids=lambda k: k.__name__,
+)
+def test_what_looks_like_a_shape_but_is_data_has_its_own_counts(kernel):
+    stores = []
+    for n in (3, 20):
+        ON_DEVICE.copy_to_device(np.array([[n, 9]]))
+        given = Bounds(n, np.array([n, 0]))
+        record = counted(kernel, np.array([[n, 1]]), given, np.zeros(64))
+        stores.append([a.requests for a in record.counts.accesses if a.kind == "store"])
+    assert stores == [[3], [20]]
+
+
+def test_a_program_that_is_gone_keeps_nothing_alive():
+    before = memory_allocated()
+
+    def once():
+        table = cuda.to_device(np.zeros(1000))
+
+        @cuda.jit
+        def kernel(out):
+            out[0] = table[3]
+
+        kernel[1, 1](cuda.to_device(np.zeros(1)))
+
+    once()
+    gc.collect()
+    assert memory_allocated() == before
