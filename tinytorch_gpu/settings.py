@@ -30,8 +30,8 @@ class Settings:
         replay: reuse the counts of an equal earlier launch whose addresses and
             branches do not depend on data (values are always computed).
         batch_lanes: lanes that are computed at once; a batch of 65,536 lanes stays in
-            a CPU's cache. Counts never depend on it, nor do values unless a variable
-            mixes float32 and float64 (`docs/status.md`, known limits).
+            a CPU's cache. Counts never depend on it; values only where threads race,
+            or where atomics add floats in a loop and so in another order.
         loop_budget: iterations that one loop of a kernel may run before it is
             reported as endless.
         schedule: the order in which lanes run. `lockstep`: all lanes of many blocks at

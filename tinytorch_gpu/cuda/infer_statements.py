@@ -100,6 +100,8 @@ class StatementTypes(VariableTypes):
             self.settle_return(tree)
             if not self.has_changed:
                 break
+        else:
+            raise _unsettled(str(self.text.line_of(tree)))
         if self.unknown:
             raise self.unknown[0]
 
@@ -214,6 +216,8 @@ class StatementTypes(VariableTypes):
             if [e.state.keys() for e in ends] == [e.state.keys() for e in back]:
                 break
             back = ends
+        else:
+            raise _unsettled(str(self.text.line_of(node)))
         self.state = head
         self._suite(node.orelse)
         exits_by = [*self.edge("orelse", node), *loop.breaks]
@@ -262,3 +266,12 @@ class StatementTypes(VariableTypes):
         for node in self._returns:
             differs = key_of(node.dummy) != key_of(returned)  # type: ignore[attr-defined]
             node.unified = returned if differs else None  # type: ignore[attr-defined]
+
+
+def _unsettled(where: str) -> KernelTypeError:
+    return KernelTypeError(
+        f"types that still change after {MOST_PASSES} rounds",
+        where=where,
+        why="a type may depend on itself through loops and calls, but has to settle",
+        fix="convert the values that go round: float64(x), int64(i)",
+    )

@@ -105,9 +105,9 @@ def take_part(batch: Batch, mask: Mask, site: Site, name: str, members: Any) -> 
         WarpMaskError: a lane's mask leaves itself out, or differs from the others'.
     """
     if batch.recorder is not None:
-        # Simplified: one integer operation, of which an SM issues four warps a clock. It
-        # shuffles one ("Arithmetic Instructions", CUDA C++ Programming Guide), and
-        # 64-bit values in two steps: kernels of shuffles may be 4 x to 8 x too cheap.
+        # Simplified: one integer operation, of which an SM issues four a clock. It does
+        # one shuffle ("Arithmetic Instructions", CUDA C++ Programming Guide), and two
+        # for 64-bit values: kernels of shuffles may be 4 x to 8 x too cheap.
         batch.recorder.operation(site, mask, "arithmetic", np.int32(0))
     active = by_warp(batch, mask.full())
     here = as_lane_bits(active)[:, None]

@@ -5,7 +5,7 @@ first one's counts only if counting it anew gives the same.
 """
 
 import gc
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -273,7 +273,11 @@ def test_one_shared_word_for_all_lanes_costs_the_same_however_it_is_indexed(
     assert load.sectors == passes * load.requests == passes * 2
 
 
-Bounds = namedtuple("Bounds", "n array")
+class Bounds(NamedTuple):
+    n: int
+    array: np.ndarray
+
+
 ON_DEVICE = cuda.to_device(np.array([[3, 9]]))
 
 
