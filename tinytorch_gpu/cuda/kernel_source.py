@@ -106,7 +106,7 @@ class KernelText:
             f"the source of kernel `{self.name}` cannot be read",
             where=self.file,
             why="the kernel is rewritten from its text, and Python kept none",
-            fix="define it in a file or a notebook cell; Python 3.13 and later keep "
-            "the text of the REPL and of python -c too",
+            fix="define it in a file or a notebook cell;\n"
+            "Python 3.13 and later keep the text of the REPL and of python -c too",
             kernel=self.name,
         )

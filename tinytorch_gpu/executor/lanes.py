@@ -105,7 +105,6 @@ class Batch:
         self.entry = self.live = Mask(entry, self.shape)
         self.shared = SharedArrays()
         self.local: dict[Any, Any] = {}
-        self.constants: dict[Any, Any] = {}
         self.places: dict[Any, Any] = {}
         self.consecutive: tuple[Any, int | None] = (None, None)
         self.call_path: tuple[Any, ...] = ()

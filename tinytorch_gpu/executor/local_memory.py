@@ -45,18 +45,18 @@ class LocalArray(KernelArray):
         if np.ndim(flat) == 0:
             return self.storage[flat].copy()  # later stores must not show
         inside = np.clip(flat, 0, len(self.storage) - 1)
-        return self.storage.take(self._places(inside))
+        return self.storage.take(self.cells(inside))
 
     def put(self, batch: Batch, mask: Mask, flat: Any, value: Any) -> None:
         """Write the active threads' own elements."""
         del batch
         if np.ndim(flat):
-            scatter(self.storage.reshape(-1), mask, self._places(flat), value)
+            scatter(self.storage.reshape(-1), mask, self.cells(flat), value)
             return
         lanes: Any = True if mask.lanes is None else mask.lanes
         np.copyto(self.storage[flat], value, where=lanes)
 
-    def _places(self, flat: Any) -> Any:
+    def cells(self, flat: Any) -> Any:
         """Return where each lane's element lies in the storage, (blocks, threads)."""
         lanes = self.storage[0].size
         return flat * np.int64(lanes) + np.arange(lanes).reshape(self.storage[0].shape)
