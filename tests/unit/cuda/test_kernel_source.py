@@ -140,7 +140,10 @@ def test_a_lambda_may_be_a_device_function():
 
 
 def test_lambdas_of_a_line_that_differ_in_a_constant_are_told_apart():
-    more = [cuda.jit(device=True)(lambda a: a + 1), cuda.jit(device=True)(lambda a: a + 2)]
+    more = [
+        cuda.jit(device=True)(lambda a: a + 1),
+        cuda.jit(device=True)(lambda a: a + 2),
+    ]
     one, two = more
 
     @cuda.jit
