@@ -1,10 +1,22 @@
-"""Settings of every test: no window, and the same random examples each time."""
+"""Settings of every test: no window, the same random examples and GPU each time."""
 
 import os
 
+import pytest
 from hypothesis import settings
+
+from tinytorch_gpu.runtime import current_device, use_gpu
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def same_gpu():
+    """Leave the modelled GPU to the next test as this one found it."""
+    before = current_device().spec
+    yield
+    if current_device().spec is not before:
+        use_gpu(before)
