@@ -53,11 +53,12 @@ def typed_constant(value: Any) -> Any:
         >>> typed_constant(3), typed_constant(2**63), typed_constant(0.5)
         (np.int64(3), np.uint64(9223372036854775808), np.float64(0.5))
     """
-    is_large = type(value) is int and value >= 2**63
-    integer = np.uint64 if is_large else np.int64
-    kinds: dict[type, Any] = {bool: np.bool_, int: integer, float: np.float64}
-    made = kinds.get(type(value))
-    return made(value) if made else value
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int):  # members of an IntEnum too
+        return np.uint64(value) if value >= 2**63 else np.int64(value)
+    is_float = isinstance(value, float) and not isinstance(value, np.generic)
+    return np.float64(value) if is_float else value
 
 
 def dummy_of(value: Any) -> Any:

@@ -15,7 +15,7 @@ from tinytorch_gpu.executor.arithmetic import cast
 from tinytorch_gpu.executor.bounds import in_bounds, read_only, wrong_index
 from tinytorch_gpu.executor.consecutive import window
 from tinytorch_gpu.executor.kernel_array import ChosenArray, KernelArray
-from tinytorch_gpu.executor.lanes import require_defined, together
+from tinytorch_gpu.executor.lanes import require_defined
 from tinytorch_gpu.executor.places import flat_index, split_index
 from tinytorch_gpu.executor.slices import cut, spread
 
@@ -98,11 +98,11 @@ def store(
             fit it.
     """
     if isinstance(array, ChosenArray):
-        for side, one in array.sides(mask):
+        for _, side, one in array.sides(mask):
             store(batch, side, one, index, value, site)
         return
     if isinstance(value, ChosenArray):
-        for side, one in value.sides(mask):
+        for _, side, one in value.sides(mask):
             store(batch, side, array, index, one, site)
         return
     parts = _parts(array, index, site)
@@ -199,8 +199,7 @@ def get_attribute(value: Any, name: str, site: Site) -> Any:
         KernelTypeError: the value has no such attribute inside a kernel.
     """
     if isinstance(value, ChosenArray):
-        sides = (get_attribute(one, name, site) for one in (value.yes, value.no))
-        return together(value.lanes, *sides)
+        return value.gathered(lambda array: get_attribute(array, name, site))
     if isinstance(value, KernelArray) and name in ATTRIBUTES:
         return ATTRIBUTES[name](value)
     if name in getattr(value, "_fields", ()):

@@ -130,7 +130,7 @@ class KernelArray:
         is_chosen = isinstance(self, ChosenArray) or isinstance(other, ChosenArray)
         is_one_array = self.storage is other.storage and self.steps == other.steps
         if is_chosen or not is_one_array:
-            return ChosenArray(lanes, self, other)
+            return _by_lane(lanes, self, other)
         pairs = zip(self.lengths, other.lengths, strict=True)
         lengths = tuple(_choose(lanes, new, old) for new, old in pairs)
         offset = np.where(lanes, self.offset, other.offset)
@@ -164,43 +164,76 @@ class KernelArray:
 
 
 class ChosenArray(KernelArray):
-    """One array in some lanes and another in the rest: `a = x if i % 2 else y`.
+    """Different arrays in different lanes: `a = x if i % 2 else y`.
 
-    Each access goes to the one array for its lanes and to the other for theirs.
+    Each access goes to each array for its lanes.
 
     Args:
-        lanes: bool, broadcastable to (blocks, threads).
-        yes: the array of the lanes that are true.
-        no: the array of the others, of the same element type and number of axes.
+        parts: lanes (bool, broadcastable to (blocks, threads), no lane twice) and their
+            array; all of one element type and number of axes.
     """
 
-    def __init__(self, lanes: Any, yes: KernelArray, no: KernelArray) -> None:
-        super().__init__(yes.storage, yes.offset, yes.lengths, yes.steps)
-        self.lanes = lanes
-        self.yes = yes
-        self.no = no
+    def __init__(self, parts: tuple[tuple[Any, KernelArray], ...]) -> None:
+        first = parts[0][1]
+        super().__init__(first.storage, first.offset, first.lengths, first.steps)
+        self.parts = parts
 
     @property
     def shape(self) -> tuple[Any, ...]:
         """Length of each axis, int64, for each lane that of its array."""
-        shape: tuple[Any, ...] = together(self.lanes, self.yes.shape, self.no.shape)
+        shape: tuple[Any, ...] = self.gathered(lambda array: array.shape)
         return shape
 
-    def sides(self, mask: Mask) -> tuple[tuple[Mask, KernelArray], ...]:
-        """Return the lanes of a mask that go to each array, without empty sides."""
-        yes, no = mask.split(self.lanes)
-        pairs = ((yes, self.yes), (no, self.no))
-        return tuple((side, array) for side, array in pairs if side.count)
+    def gathered(self, read: Callable[[KernelArray], Any]) -> Any:
+        """Return what is read of each array, each lane's from its own.
+
+        Args:
+            read: gives a number, or a tuple of numbers.
+        """
+        return _all_together([(lanes, read(array)) for lanes, array in self.parts])
+
+    def sides(self, mask: Mask) -> list[tuple[Any, Mask, KernelArray]]:
+        """Return each array with its lanes, and those of them in a mask, if any."""
+        split = [(lanes, mask.split(lanes)[0], array) for lanes, array in self.parts]
+        return [side for side in split if side[1].count]
 
     def each(self, mask: Mask, access: Callable[[Mask, KernelArray], Any]) -> Any:
-        """Return what an access of each side gives, put together.
+        """Return what an access of each array gives, put together.
 
         Args:
             mask: the lanes that take part.
             access: gives a lane value, a tuple of them, or a view.
         """
-        found = [access(*side) for side in self.sides(mask)]
-        return found[0] if len(found) == 1 else together(self.lanes, *found)
+        sides = self.sides(mask)
+        return _all_together([(lanes, access(m, array)) for lanes, m, array in sides])
+
+
+def _all_together(found: list[tuple[Any, Any]]) -> Any:
+    """Put the values of several groups of lanes together."""
+    result = found[-1][1]
+    for lanes, value in found[:-1]:
+        result = together(lanes, value, result)
+    return result
+
+
+def _by_lane(lanes: Any, yes: KernelArray, no: KernelArray) -> KernelArray:
+    """Return a choice between arrays that knows each array once."""
+    parts: list[tuple[Any, KernelArray]] = []
+    for side, array in ((lanes, yes), (~lanes, no)):
+        own = array.parts if isinstance(array, ChosenArray) else ((np.True_, array),)
+        for among, one in own:
+            if np.any(side & among):
+                _add(parts, side & among, one)
+    return parts[0][1] if len(parts) == 1 else ChosenArray(tuple(parts))
+
+
+def _add(parts: list[tuple[Any, KernelArray]], lanes: Any, array: KernelArray) -> None:
+    """Give lanes an array; those that it has already stay."""
+    for position, (others, known) in enumerate(parts):
+        if known is array:
+            parts[position] = (others | lanes, known)
+            return
+    parts.append((lanes, array))
 
 
 def _choose(lanes: Any, new: Any, old: Any) -> Any:

@@ -1,5 +1,6 @@
 """Dummies stand for types; joining them is numba's unification."""
 
+import enum
 from collections import namedtuple
 
 import numpy as np
@@ -23,6 +24,10 @@ SITE = Site(SourceLine("k", "k.py", 1, "x[i]"), "x")
 Pair = namedtuple("Pair", "first second")
 
 
+class Cell(enum.IntEnum):
+    ALIVE = 1
+
+
 @pytest.mark.parametrize(
     ("value", "key"),
     [
@@ -30,6 +35,7 @@ Pair = namedtuple("Pair", "first second")
         (2**63, "uint64"),
         (0.5, "float64"),
         (True, "bool"),
+        (Cell.ALIVE, "int64"),
         (np.int8(3), "int8"),
         (np.zeros((4, 32), np.float32), "float32"),
         ((1, 2.5), "(int64,float64)"),

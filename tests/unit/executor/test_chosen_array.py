@@ -133,3 +133,34 @@ def test_a_lane_outside_its_own_array_is_told():
         outside_in_one[2, 32](np.zeros(64), np.zeros(40), out)
     assert caught.value.lanes_at_fault == 12
     assert not out.any()
+
+
+@cuda.jit
+def swapped_many_times(x, y, out, n):
+    i = cuda.grid(1)
+    for _ in range(i % (n + 1)):
+        x, y = y, x
+    total = 0
+    for v in x:
+        total += v
+    out[i] = 1000 * total + x[-1] + x.size
+
+
+def test_a_choice_of_two_stays_one_of_two():
+    x, y = np.arange(4), np.arange(5) + 10
+    out = np.zeros(64, np.int64)
+    swapped_many_times[1, 64](x, y, out, 50)
+    of = [1000 * a.sum() + a[-1] + a.size for a in (x, y)]
+    assert out.tolist() == [of[i % 51 % 2] for i in range(64)]
+
+
+@cuda.jit
+def a_choice_stored_whole(x, y, out):
+    i = cuda.grid(1)
+    out[i, :] = x if i % 3 else y
+
+
+def test_a_choice_is_stored_whole():
+    out = np.zeros((40, 4))
+    a_choice_stored_whole[2, 20](np.full(4, 1.0), np.full(4, 2.0), out)
+    assert (out == np.where(np.arange(40) % 3, 1, 2)[:, None]).all()

@@ -70,4 +70,5 @@ def test_other_arrays_and_other_steps_are_chosen_by_lane(whole):
     for second in (column, other):
         both = row.joined(LOW, second)
         assert isinstance(both, ChosenArray)
-        assert (both.yes, both.no) == (row, second)
+        assert [array for _, array in both.parts] == [row, second]
+        assert both.joined(LOW, row) is row
