@@ -84,7 +84,7 @@ def calls(x, out):
     out[i] += weighted(x[i], c=1) + weighted(1, b=x[i]) + weighted(c=i, a=2)
     for k, value in enumerate(x[i % 8 : 40 : 9]):
         out[i] += k * value
-    for a, b in zip((1, 2, i), (x[i], 5, 6)):  # noqa: B905  (kernels have no strict)
+    for a, b in zip((1, 2, i), (x[i], x[0], x[1])):  # noqa: B905  (kernels have no strict)
         out[i] += a * b
 
 

@@ -75,9 +75,9 @@ def rows(table, out):
 def counted(x, out):
     t = cuda.threadIdx.x
     i = cuda.grid(1)
-    n = cuda.syncthreads_count(x[i] > 3)
-    every = cuda.syncthreads_and(x[i] == x[t])
-    some = cuda.syncthreads_or(x[i] == 93)
+    n = cuda.syncthreads_count(int(x[i] > 3))
+    every = cuda.syncthreads_and(int(x[i] == x[t]))
+    some = cuda.syncthreads_or(int(x[i] == 93))
     out[i] = n * 100 + every * 10 + some + 1000 * t
 
 

@@ -76,6 +76,7 @@ class CallTypes(StatementTypes):
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> None:
         """Type a method's call: the grid group's sync() is the one there is."""
+        self.check_exists(function)
         base = self.read(function.value)
         if not isinstance(base, GridGroup) or function.attr != "sync" or node.args:
             self.refuse(
@@ -156,7 +157,7 @@ class CallTypes(StatementTypes):
                 node, "print with keywords or more than 32 values", "print less"
             )
         for argument in node.args:
-            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            if isinstance(self.names.static(argument), str):
                 continue
             dummy = self.read(argument)
             if not isinstance(dummy, (np.generic, tuple)):

@@ -11,24 +11,24 @@ an `and`'s common type), `node.program` (of a device function's call).
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.cuda.constructs import construct_of
 from tinytorch_gpu.cuda.dummies import (
-    SCALARS,
     array_dummy,
     dummy_of,
     index_dummy,
     join_dummies,
     key_of,
 )
+from tinytorch_gpu.cuda.infer_decided import DecidedTests
 from tinytorch_gpu.cuda.intrinsics import Special
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
 from tinytorch_gpu.cuda.operators import BINARY_NAMES, COMPARE_NAMES, UNARY_NAMES
 from tinytorch_gpu.cuda.spelling import spell
-from tinytorch_gpu.errors import SimGPUError
+from tinytorch_gpu.errors import KernelTypeError, SimGPUError
 from tinytorch_gpu.executor.arithmetic import BINARY, COMPARE, UNARY
 from tinytorch_gpu.executor.indexing import get_attribute
 from tinytorch_gpu.executor.kernel_array import KernelArray
@@ -51,7 +51,7 @@ class UnknownTypeError(Exception):
         self.error = error
 
 
-class ExpressionTypes:
+class ExpressionTypes(DecidedTests):
     """Finds types of expressions; `StatementTypes` adds variables.
 
     Args:
@@ -60,8 +60,7 @@ class ExpressionTypes:
     """
 
     def __init__(self, text: KernelText, names: Names) -> None:
-        self.text = text
-        self.names = names
+        super().__init__(text, names)
         self.readers: dict[type[ast.expr], Callable[[Any], Any]] = {
             ast.Constant: self._constant,
             ast.Name: self._name,
@@ -101,15 +100,14 @@ class ExpressionTypes:
         """Note that a type is not known yet; if it never is, that is the error."""
         raise NotImplementedError
 
-    def refuse(self, node: ast.AST, what: str, fix: str = "") -> NoReturn:
-        """Raise the error for a construct outside the kernel language."""
-        raise self.text.syntax_error(node, what, fix)
-
     # One method for each kind of expression.
 
     def _constant(self, node: ast.Constant) -> Any:
         if node.value is ...:
             return ...
+        is_large = isinstance(node.value, int) and not -(2**63) <= node.value < 2**64
+        if is_large:
+            self.refuse(node, "an integer of more than 64 bits", "use a float")
         dummy = dummy_of(node.value)
         if dummy is NOT_STATIC or isinstance(dummy, str):
             kind = type(node.value).__name__
@@ -166,26 +164,6 @@ class ExpressionTypes:
             COMPARE[name](values[position], values[position + 1])
         return np.True_
 
-    def none_test(self, node: ast.expr) -> bool | None:
-        """Return what `x is None` is, which types alone decide; else None."""
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-            return None
-        operator, right = node.ops[0], node.comparators[0]
-        is_none = isinstance(right, ast.Constant) and right.value is None
-        if not is_none or not isinstance(operator, (ast.Is, ast.IsNot)):
-            return None
-        return (self.read(node.left) is None) == isinstance(operator, ast.Is)
-
-    def decided(self, node: ast.expr) -> bool | None:
-        """Return what a test is that constants or types alone decide, else None.
-
-        The compiler drops the side that is never taken, and with it the side's types.
-        """
-        value = self.names.static(node)
-        if value is None or isinstance(value, SCALARS):
-            return bool(value)
-        return self.none_test(node)
-
     def _bool(self, node: ast.BoolOp) -> Any:
         stops = isinstance(node.op, ast.Or)
         kept: list[ast.expr] = []
@@ -232,7 +210,7 @@ class ExpressionTypes:
         base = self.read(node.value)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if isinstance(base, tuple):
-            return self._element(base, node.slice)
+            return self._element(base, node.slice, node.value)
         indices = tuple(map(self._index, parts))
         if len(parts) == 1 and isinstance(indices[0], tuple):
             indices = indices[0]
@@ -244,7 +222,7 @@ class ExpressionTypes:
         bounds = (node.lower, node.upper, node.step)
         return slice(*(None if b is None else self.read(b) for b in bounds))
 
-    def _element(self, base: tuple[Any, ...], index: ast.expr) -> Any:
+    def _element(self, base: tuple[Any, ...], index: ast.expr, of: ast.expr) -> Any:
         """Type of a tuple's element: of the one, or of all if they are alike."""
         position = self.names.static(index)
         if isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
@@ -252,11 +230,21 @@ class ExpressionTypes:
         if isinstance(position, int) and -len(base) <= position < len(base):
             return base[position]
         self.read(index)
-        return join_dummies(list(base))
+        if not base:
+            self.refuse(index, "an element of an empty tuple", "leave the loop out")
+        keys = set(map(key_of, base))
+        if len(keys) != 1:
+            raise KernelTypeError(
+                f"`{spell(of)}`, a tuple of {len(keys)} types, is gone through by index",
+                why="what is picked while the kernel runs has one type",
+                fix="make the elements one type, or use a constant index",
+            )
+        return base[0]
 
     def _attribute(self, node: ast.Attribute) -> Any:
         value = self.names.static(node)
         is_static = value is not NOT_STATIC
+        self.check_exists(node)
         base = None if is_static else self.read(node.value)
         is_layout = isinstance(base, KernelArray) and node.attr != "T"
         is_fixed = is_static and not isinstance(value, (np.ndarray, DeviceArray))

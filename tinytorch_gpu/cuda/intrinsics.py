@@ -214,9 +214,20 @@ def _barrier(kind: str, doc: str, signature: str = "") -> Intrinsic:
     )
 
 
-def _arrived(*predicate: Any) -> Any:
-    """Type of a barrier's result: int32, or None for the plain one."""
-    return np.int32(1) if predicate else None
+def _arrived(*predicates: Any) -> Any:
+    """Type of a barrier's result: int32, or None for the plain one.
+
+    Raises:
+        KernelTypeError: a predicate is no integer; the compiler takes no bool.
+    """
+    for predicate in predicates:
+        if not isinstance(predicate, np.integer):
+            raise KernelTypeError(
+                f"a barrier's predicate of type {np.result_type(predicate)}",
+                why="syncthreads_count, _and and _or take an integer; 0 is false",
+                fix="write int(x > 0), or 1 if x > 0 else 0",
+            )
+    return np.int32(1) if predicates else None
 
 
 syncthreads = _barrier(

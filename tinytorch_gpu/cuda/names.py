@@ -56,6 +56,8 @@ class Names:
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         )
         self._closure = dict(cells)
+        self.single = _assigned_once(tree, self.parameters)
+        self._resolving: set[str] = set()
 
     def lookup(self, name: str) -> Any:
         """Return what a non-local name stands for, or NOT_STATIC when nothing."""
@@ -83,7 +85,11 @@ class Names:
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
-            return NOT_STATIC if node.id in self.local else self.lookup(node.id)
+            return (
+                self._variable(node.id)
+                if node.id in self.local
+                else (self.lookup(node.id))
+            )
         if isinstance(node, ast.Attribute):
             base = self.static(node.value)
             return base if base is NOT_STATIC else getattr(base, node.attr, NOT_STATIC)
@@ -92,7 +98,28 @@ class Names:
             return NOT_STATIC if NOT_STATIC in parts else parts
         if isinstance(node, ast.BinOp):
             return self._folded(node)
-        return NOT_STATIC
+        return self._element(node) if isinstance(node, ast.Subscript) else NOT_STATIC
+
+    def _variable(self, name: str) -> Any:
+        """Return the value of a variable that is assigned once, if it is a constant."""
+        value = self.single.get(name)
+        if value is None or name in self._resolving:
+            return NOT_STATIC
+        self._resolving.add(name)
+        try:
+            return self.static(value)
+        finally:
+            self._resolving.discard(name)
+
+    def _element(self, node: ast.Subscript) -> Any:
+        """Return an element of a constant tuple, such as `SHAPE[0]`."""
+        base, index = self.static(node.value), self.static(node.slice)
+        is_inside = isinstance(base, tuple) and _is_int(index)
+        return (
+            base[index]
+            if is_inside and -len(base) <= index < len(base)
+            else (NOT_STATIC)
+        )
 
     def _folded(self, node: ast.BinOp) -> Any:
         """Fold arithmetic on compile-time integers, such as `2 * TILE`."""
@@ -108,6 +135,22 @@ class Names:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _assigned_once(
+    tree: ast.FunctionDef, parameters: tuple[str, ...]
+) -> dict[str, ast.expr]:
+    """Return the values of variables that a single assignment sets, for all lanes."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    stored = [node.id for node in names if isinstance(node.ctx, ast.Store)]
+    found = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id not in parameters
+    }
+    return {name: value for name, value in found.items() if stored.count(name) == 1}
 
 
 def _assigned(tree: ast.FunctionDef) -> set[str]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from tinytorch_gpu.cuda.desugar import desugar
 from tinytorch_gpu.cuda.dummies import key_of
+from tinytorch_gpu.cuda.fold import fold
 from tinytorch_gpu.cuda.infer_calls import CallTypes
 from tinytorch_gpu.cuda.kernel_source import KernelText
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
@@ -128,6 +129,7 @@ class KernelFunction:
     @cached_property
     def _tree(self) -> ast.FunctionDef:
         tree = copy.deepcopy(self.text.tree)
+        fold(tree, Names(self.function, tree))
         return desugar(tree, Names(self.function, tree))
 
     def kernel_program(self, dummies: list[Any]) -> LaneProgram:

@@ -69,8 +69,8 @@ class CallWriter(ExpressionWriter):
         return self._list(arguments)
 
     def _printed(self, node: ast.expr) -> str:
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        return repr(node.value) if is_text else self.write(node)  # type: ignore[attr-defined]
+        text = self.names.static(node)
+        return repr(text) if isinstance(text, str) else self.write(node)
 
     def _intrinsic(self, node: ast.Call, callee: Intrinsic) -> str:
         first = {"": "", "batch": "b, ", "mask": ""}[callee.needs]

@@ -112,7 +112,10 @@ class StatementWriter(AssignmentWriter):
 
     def _nested(self, body: Suite, mask: str) -> None:
         self.indent += 1
+        before = len(self.lines)
         self._suite(body, mask)
+        if len(self.lines) == before:  # no path reaches any of it
+            self.emit("pass")
         self.indent -= 1
 
     def _statement(self, node: ast.stmt) -> None:

@@ -8,13 +8,14 @@ memory as it was before.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu import settings
-from tinytorch_gpu.errors import DeadlockError, SimGPUError
+from tinytorch_gpu.errors import DeadlockError, SimGPUError, StepBudgetError
 from tinytorch_gpu.executor.geometry import block_geometry
 from tinytorch_gpu.executor.journal import Journal
 from tinytorch_gpu.executor.lanes import Batch, Dim3
@@ -154,6 +155,8 @@ class _Launch:
                 error.where = _where(error)
             if not isinstance(error, DeadlockError):
                 journal.show_lines()
+            if isinstance(error, RecursionError):
+                raise _too_deep(_where(error)) from None
             raise
         journal.show_lines()
 
@@ -186,6 +189,16 @@ class _Launch:
         program = self.program
         start = program.plain if self.recorder is None else program.counted
         return Strand(batch, start, self.arguments, is_resumable=program.is_resumable)
+
+
+def _too_deep(where: str) -> StepBudgetError:
+    return StepBudgetError(
+        "a device function calls itself deeper and deeper",
+        where=where,
+        why=f"Python allows {sys.getrecursionlimit()} calls within each other; a GPU's "
+        "stack is smaller",
+        fix="check what ends the recursion, or write it as a loop",
+    )
 
 
 def _where(error: BaseException) -> str:

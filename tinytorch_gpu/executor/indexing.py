@@ -15,7 +15,7 @@ from tinytorch_gpu.executor.arithmetic import cast
 from tinytorch_gpu.executor.bounds import in_bounds, read_only, wrong_index
 from tinytorch_gpu.executor.consecutive import window
 from tinytorch_gpu.executor.kernel_array import ChosenArray, KernelArray
-from tinytorch_gpu.executor.lanes import require_defined
+from tinytorch_gpu.executor.lanes import require_defined, together
 from tinytorch_gpu.executor.places import flat_index, split_index
 from tinytorch_gpu.executor.slices import cut, spread
 
@@ -60,7 +60,7 @@ def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
         KernelTypeError: the index is no integer, or has too many parts.
     """
     if isinstance(array, tuple):
-        return array[_constant(index, len(array), site)]
+        return _picked(batch, mask, array, index, site)
     if isinstance(array, ChosenArray):
         return array.each(mask, lambda m, a: load(batch, m, a, index, site))
     parts = _parts(array, index, site)
@@ -243,21 +243,27 @@ def unpack(value: Any, count: int, site: Site) -> tuple[Any, ...]:
     )
 
 
-def _constant(index: Any, length: int, site: Site) -> int:
-    """Return a tuple's index, which must be the same for all lanes."""
+def _picked(
+    batch: Batch, mask: Mask, values: tuple[Any, ...], index: Any, site: Site
+) -> Any:
+    """Return a tuple's element; lanes with indices of their own get their own."""
     require_defined(index)
-    if np.ndim(index) == 0 and np.result_type(index).kind in "iu":
-        if -length <= int(index) < length:
-            return int(index)
+    if np.result_type(index).kind not in "iub":
+        raise wrong_index(values, f"an index of type {np.result_type(index)}", site)
+    count = len(values)
+    outside = (index < -count) | (index >= count)
+    if np.any(outside & mask.full()):
+        lanes = np.broadcast_to(index, batch.shape)[outside & mask.full()]
         raise KernelTypeError(
-            f"index {int(index)} into a tuple of {length}",
+            f"index {int(lanes[0])} into a tuple of {count}",
             where=str(site.line),
-            why=f"its elements are 0 to {length - 1}",
+            why=f"its elements are 0 to {count - 1}",
             fix="use an index within the tuple",
         )
-    raise KernelTypeError(
-        "a tuple indexed by a value that differs between lanes",
-        where=str(site.line),
-        why="a tuple lives in registers, which have no addresses",
-        fix="use an array, or an `if` for each case",
-    )
+    wrapped = np.where(index < 0, index + count, index)[()]
+    if np.ndim(wrapped) == 0:
+        return values[int(wrapped)]
+    result = values[0]
+    for position, value in enumerate(values[1:], start=1):
+        result = together(wrapped == position, value, result)
+    return result

@@ -8,6 +8,7 @@ from tinytorch_gpu.errors import (
     KernelSyntaxError,
     KernelTypeError,
     LaunchConfigError,
+    StepBudgetError,
     UnsupportedError,
 )
 
@@ -198,6 +199,25 @@ def test_a_recursive_function_with_a_barrier_is_refused():
     with pytest.raises(KernelSyntaxError) as caught:
         recursive_with_barrier[1, 1](np.zeros(1))
     assert "a recursive function with a barrier" in caught.value.what
+
+
+@cuda.jit(device=True)
+def deeper(n):
+    return 0 if n < 0 else deeper(n + 1)
+
+
+@cuda.jit
+def too_deep(x):
+    x[1] = 7
+    x[0] = deeper(cuda.grid(1))
+
+
+def test_recursion_without_end_is_a_fault():
+    x = np.zeros(40)
+    with pytest.raises(StepBudgetError) as caught:
+        too_deep[1, 40](x)
+    assert "deeper" in caught.value.where
+    assert not x.any()
 
 
 def test_recursion_that_never_returns_is_refused():
