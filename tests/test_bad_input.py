@@ -256,7 +256,7 @@ SYNTAX = {
     "method": "v = x.sum()",
     "a value returned": "return i",
     "matrix product": "v = x @ x",
-    "in": "v = i in (1, 2)",
+    "in an array": "v = i in x",
     "complex number": "v = 1j",
     "attribute assigned": "x.size = 3",
     "unused expression": "i + 1",

@@ -1,7 +1,8 @@
 """Loops over arrays, tuples, `enumerate` and `zip`, written as loops over `range`.
 
 Also `x += y` of a variable becomes `x = x + y`, since reading and assigning may need
-two versions of the variable. What remains is what the other rewriting files know.
+two versions of the variable, and `x in (1, 3)` becomes two comparisons. What remains is
+what the other rewriting files know.
 """
 
 from __future__ import annotations
@@ -66,6 +67,24 @@ class _Desugar(ast.NodeTransformer):
         old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         value = ast.copy_location(ast.BinOp(old, node.op, node.value), node)
         return ast.copy_location(ast.Assign([node.target], value), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """Write `x in (1, 3)` as `x == 1 or x == 3`."""
+        self.generic_visit(node)
+        among = node.comparators[0]
+        is_membership = isinstance(node.ops[0], (ast.In, ast.NotIn))
+        is_simple = isinstance(
+            node.left, (ast.Name, ast.Constant)
+        )  # read again and again
+        if not (is_membership and is_simple and isinstance(among, ast.Tuple)):
+            return node
+        tests: list[ast.expr] = [
+            ast.Compare(node.left, [ast.Eq()], [one]) for one in among.elts
+        ]
+        found = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
+        is_absent = isinstance(node.ops[0], ast.NotIn)
+        made = ast.UnaryOp(ast.Not(), found) if is_absent else found
+        return ast.copy_location(made, node)
 
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)

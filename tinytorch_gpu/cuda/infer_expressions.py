@@ -235,7 +235,7 @@ class ExpressionTypes(DecidedTests):
         keys = set(map(key_of, base))
         if len(keys) != 1:
             raise KernelTypeError(
-                f"`{spell(of)}`, a tuple of {len(keys)} types, is gone through by index",
+                f"`{spell(of)}`, of {len(keys)} types, indexed by a variable",
                 why="what is picked while the kernel runs has one type",
                 fix="make the elements one type, or use a constant index",
             )

@@ -146,3 +146,18 @@ def test_a_wrong_range_inside_enumerate_or_zip_is_refused(function, step, proble
     with pytest.raises(KernelTypeError, match=problem) as caught:
         cuda.jit(function)[1, 1](np.zeros(1, np.int64), 3, 9, step)
     assert f"{function.__name__}, line" in caught.value.where
+
+
+def member_of(x, y, out):
+    v = y[0] // 10
+    out[0] = v in (3, 1)
+    out[0] += 10 * (v in (2, 3))
+    out[0] += 100 * (v not in (2, 3))
+    out[0] += 1000 * (v not in (1, 1))
+
+
+def test_membership_of_a_tuple_is_what_pythons_is():
+    expected, found = np.zeros(1), np.zeros(1)
+    member_of(X, Y, expected)
+    cuda.jit(member_of)[1, 1](X, Y, found)
+    assert found[0] == expected[0] == 101
