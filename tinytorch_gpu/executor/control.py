@@ -64,7 +64,7 @@ class _Loop:
         place = place_of(self._batch, self.mask.full())
         return StepBudgetError(
             f"a loop of {line.kernel} has run {budget:,} times and goes on",
-            where=f"{line}\n{self.mask.count} lanes are still in the loop, in "
+            where=f"{line}\nstill in the loop: {self.mask.count} lanes, in "
             f"{place.text}",
             why=f"Settings.loop_budget allows {budget:,} iterations; a GPU would hang",
             fix="check what ends the loop, or raise settings.override(loop_budget=...)",

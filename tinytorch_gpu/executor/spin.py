@@ -67,7 +67,7 @@ class SpinCheck:
         line, count = self._site.line, staying.count
         lanes = f"{count} lane{'s'[: count > 1]}"
         return DeadlockError(
-            f"{lanes} spin at line {line.line} and nothing can change",
+            f"{lanes} waiting at line {line.line}, and nothing can change",
             where=str(line),
             why="an iteration changes neither memory nor a variable, so what they wait "
             "for must\ncome from another block (that depends on co-residency), another "

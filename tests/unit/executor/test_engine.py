@@ -277,6 +277,6 @@ def test_a_wait_that_cannot_end_is_a_deadlock(kernel, schedule):
     expected = 320 if schedule == "lockstep" else 32
     if kernel is lock_of_all_threads:
         expected -= 1  # which holds the lock
-    assert caught.value.what.startswith(f"{expected} lanes spin at line")
+    assert caught.value.what.startswith(f"{expected} lanes waiting at line")
     assert not lock.copy_to_host().any()
     assert not out.copy_to_host().any()

@@ -47,7 +47,7 @@ def test_a_standstill_is_a_deadlock(batch, variables):
     with pytest.raises(DeadlockError) as caught:
         spin(batch, variables)
     error = caught.value
-    assert error.what == "32 lanes spin at line 7 and nothing can change"
+    assert error.what == "32 lanes waiting at line 7, and nothing can change"
     assert (error.kernel, error.line, error.lanes) == ("k", 7, 32)
     assert "another block" in error.why
     assert "co-residency" in error.why
@@ -90,5 +90,5 @@ def test_lanes_that_leave_one_by_one_are_progress(batch):
 
 
 def test_lanes_that_stay_behind_are_counted(batch):
-    with pytest.raises(DeadlockError, match="1 lane spin"):
+    with pytest.raises(DeadlockError, match="1 lane waiting"):
         spin(batch, lambda _: (), lambda step: (step < 60) | (LANES == 3))
