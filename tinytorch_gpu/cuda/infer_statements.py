@@ -92,7 +92,8 @@ class StatementTypes(VariableTypes):
         """
         for _ in range(MOST_PASSES):
             self.has_changed = False
-            self.unknown, self._returns, self.versions = [], [], {}
+            self.unknown, self._returns = [], []
+            self.versions, self.conversions = {}, {}
             self.state = State()
             for name, dummy in self._parameters.items():
                 self.give(name, dummy)

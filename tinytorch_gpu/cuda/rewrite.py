@@ -24,6 +24,7 @@ from tinytorch_gpu.cuda.infer_calls import CallTypes
 from tinytorch_gpu.cuda.kernel_source import KernelText
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
 from tinytorch_gpu.cuda.program import DeviceProgram
+from tinytorch_gpu.cuda.prune import prune
 from tinytorch_gpu.cuda.rewrite_dependence import DATA, control_sources
 from tinytorch_gpu.cuda.rewrite_statements import StatementWriter
 from tinytorch_gpu.cuda.versions import convert, separate_versions
@@ -215,6 +216,7 @@ class KernelFunction:
         with np.errstate(all="ignore"):
             types.infer(tree)
         variables = separate_versions(tree, types)
+        prune(tree)
         return tree, Names(self.function, tree, self._frozen), variables
 
     def _compiled(

@@ -196,7 +196,7 @@ class ExpressionWriter:
     def _bool(self, node: ast.BoolOp) -> str:
         """Write `and`/`or`: at once if the right side is pure, else lane by lane."""
         is_and = isinstance(node.op, ast.And)
-        first, *others = getattr(node, "kept", node.values)
+        first, *others = node.values
         joined = self.write(first)
         for value in others:
             if self.is_pure(value):
@@ -209,9 +209,6 @@ class ExpressionWriter:
         return joined
 
     def _ternary(self, node: ast.IfExp) -> str:
-        decided = getattr(node, "decided", None)
-        if decided is not None:
-            return self.write(node.body if decided else node.orelse)
         test = self.write(node.test)
         are_numbers = getattr(node, "is_number", True)
         if are_numbers and self.is_pure(node.body) and self.is_pure(node.orelse):

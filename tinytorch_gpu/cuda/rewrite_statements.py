@@ -100,7 +100,6 @@ class StatementWriter(AssignmentWriter):
         """Write statements under a mask; after one that lanes leave, test it again."""
         outer_mask, outer_indent, is_tail = self.mask, self.indent, self._is_tail
         self.mask = self.suite_masks[id(body)] = mask
-        body = [s for s in body if not getattr(s, "is_dead", False)]
         for position, statement in enumerate(body):
             is_last = position == len(body) - 1
             self._is_tail = is_tail and is_last
@@ -112,10 +111,7 @@ class StatementWriter(AssignmentWriter):
 
     def _nested(self, body: Suite, mask: str) -> None:
         self.indent += 1
-        before = len(self.lines)
         self._suite(body, mask)
-        if len(self.lines) == before:  # no path reaches any of it
-            self.emit("pass")
         self.indent -= 1
 
     def _statement(self, node: ast.stmt) -> None:
@@ -131,11 +127,6 @@ class StatementWriter(AssignmentWriter):
     # Branches and loops.
 
     def _if(self, node: ast.If) -> None:
-        decided = getattr(node, "decided", None)
-        if decided is not None:  # by types or constants: `x is None`
-            for statement in node.body if decided else node.orelse:
-                self._statement(statement)
-            return
         taken, rest = self.fresh("m"), self.fresh("m")
         test, site = self.write(node.test), self.site(node)
         self.emit(f"{taken}, {rest} = b.branch({self.mask}, {test}, {site})")

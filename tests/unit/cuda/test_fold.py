@@ -171,3 +171,46 @@ def test_the_else_of_an_endless_loop_is_never_run():
     x = np.arange(3)
     never_else[1, 3](x)
     assert x.tolist() == [4, 4, 4]
+
+
+@cuda.jit
+def variables_of_a_decided_side(x, out):
+    i = cuda.grid(1)
+    for k in range(2):
+        if MODE == 1:
+            a = x[i] + k
+            if a > 3:
+                b = a * 2
+                out[i] += b
+        else:
+            cuda.atomic.add(out, x[i], nowhere)
+    if MODE == 2 and x[i] > 0:
+        out[int(x[i])] = x[99]
+    out[i] += x[i] if 1 == 1 else cuda.atomic.add(out, 99, 1)
+
+
+def test_a_decided_side_stands_in_place_of_the_branch():
+    x, out = np.arange(5.0), np.zeros(5)
+    variables_of_a_decided_side[1, 5](x, out)
+    sums = [sum(2 * (v + k) for k in range(2) if v + k > 3) + v for v in x]
+    assert out.tolist() == sums
+
+
+@cuda.jit
+def nothing_is_left(x):
+    i = cuda.grid(1)
+    if MODE == 2:
+        x[i] = 1
+    for _ in range(2):
+        if NAME == "slow":
+            x[i] = 2
+    while x[i] > 5:
+        if MODE != 1:
+            x[i] = 3
+        x[i] -= 1
+
+
+def test_what_is_left_empty_does_nothing():
+    x = np.arange(8)
+    nothing_is_left[1, 8](x)
+    assert x.tolist() == [0, 1, 2, 3, 4, 5, 5, 5]
