@@ -192,6 +192,11 @@ class KernelRaisedError(SimGPUError, RuntimeError):
 class KernelSyntaxError(SimGPUError, SyntaxError):
     """A kernel uses a construct outside the kernel language."""
 
+    @property
+    def msg(self) -> str:  # type: ignore[override]
+        """The whole text: what IPython shows of a SyntaxError."""
+        return str(self)
+
 
 class KernelTypeError(SimGPUError, TypeError):
     """A value in a kernel has a type that the operation does not take."""

@@ -3,6 +3,7 @@
 from tests.reference.rewriting import JOIN
 from tests.semantics.numba_types import binary_dtype
 from tests.semantics.random_expressions import (
+    COMPARISONS,
     DOUBLES,
     INT_OPERATORS,
     INTS,
@@ -127,24 +128,29 @@ class Statements(Expressions):
         self._mixed += 1
         return f"m{self._mixed}"
 
+    def _lane_test(self):
+        """Write a test that no constants decide: else one path would be none."""
+        value, high = self._one(("x[i]", 9), ("i % 5", 4), ("ints[i] % 7", 6))
+        return f"{value} {self._one(*COMPARISONS)} {self._number(0, high)}"
+
     def type_of_two_paths(self, _depth):
         name = self._fresh()
         (first, a), (second, b) = self._typed(), self._typed()
         joined = binary_dtype("unify", first, second).name
         form = self._number(0, 2)
         if form == 0:
-            self._emit(f"if {self.condition(1)}:")
+            self._emit(f"if {self._lane_test()}:")
             self._emit(f"    {name} = {a}")
             self._emit("else:")
             self._emit(f"    {name} = {b}")
         elif form == 1:
             self._emit(f"{name} = {a}")
             self._emit(f"doubles[i] += {name} * {name}")
-            self._emit(f"if {self.condition(1)}:")
+            self._emit(f"if {self._lane_test()}:")
             self._emit(f"    {name} = {b}")
             self._emit(f"    doubles[i] += {name} * {name}")
         else:
-            self._emit(f"{name} = {a} if {self.condition(1)} else {b}")
+            self._emit(f"{name} = {a} if {self._lane_test()} else {b}")
         self._emit(f'{name}: "{JOIN}{joined}"')
         self._emit(f"doubles[i] += {name} * y[i]")
 

@@ -13,6 +13,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.as_numba.host_access import allow_host_access
 from tinytorch_gpu.as_numba.minimal import NUMBA_MODULES
 from tinytorch_gpu.as_numba.stand_in import MissingModuleError, StandIn
 from tinytorch_gpu.as_numba.tables import CUDA_MODULES
@@ -87,6 +88,7 @@ def activate() -> None:
         )
     has_numba = importlib.util.find_spec("numba") is not None
     sys.meta_path.insert(0, StandInFinder(has_numba=has_numba))
+    allow_host_access()
 
 
 def is_active() -> bool:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tinytorch_gpu.as_numba.finder import activate
+from tinytorch_gpu.errors import GPUNotFoundError
 from tinytorch_gpu.runtime import current_device, use_gpu
 
 if TYPE_CHECKING:
@@ -37,7 +40,10 @@ def pytest_addoption(parser: _Parser) -> None:
 
 def pytest_load_initial_conftests(early_config: _Config) -> None:
     """Choose the GPU and become `numba.cuda`, before any test file is imported."""
-    use_gpu(early_config.known_args_namespace.simgpu)
+    try:
+        use_gpu(early_config.known_args_namespace.simgpu)
+    except GPUNotFoundError as error:
+        raise pytest.UsageError(str(error)) from None
     activate()
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "skip_unless_cc_75",
     "skip_unless_cc_90",
     "skip_unless_cudasim",
+    "unittest",
 ]
 
 Test = TypeVar("Test")

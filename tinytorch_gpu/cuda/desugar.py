@@ -71,18 +71,20 @@ class _Desugar(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """Write `x in (1, 3)` as `x == 1 or x == 3`."""
         self.generic_visit(node)
-        among = node.comparators[0]
-        is_membership = isinstance(node.ops[0], (ast.In, ast.NotIn))
+        operator, among = node.ops[0], node.comparators[0]
         is_simple = isinstance(
             node.left, (ast.Name, ast.Constant)
-        )  # read again and again
-        if not (is_membership and is_simple and isinstance(among, ast.Tuple)):
+        )  # read several times
+        is_tuple = isinstance(among, ast.Tuple) and bool(among.elts)
+        is_membership = isinstance(operator, (ast.In, ast.NotIn)) and len(node.ops) == 1
+        if not (is_membership and is_simple and is_tuple):
             return node
         tests: list[ast.expr] = [
-            ast.Compare(node.left, [ast.Eq()], [one]) for one in among.elts
+            ast.Compare(node.left, [ast.Eq()], [one])
+            for one in among.elts  # type: ignore[attr-defined]
         ]
         found = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
-        is_absent = isinstance(node.ops[0], ast.NotIn)
+        is_absent = isinstance(operator, ast.NotIn)
         made = ast.UnaryOp(ast.Not(), found) if is_absent else found
         return ast.copy_location(made, node)
 

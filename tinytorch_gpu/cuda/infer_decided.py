@@ -56,8 +56,22 @@ class DecidedTests:
         value = self.names.static(node)
         if value is None or isinstance(value, SCALARS):
             return bool(value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.decided(node.operand)
+            return None if inner is None else not inner
+        if isinstance(node, ast.BoolOp):
+            return self._decided_together(node)
         known = self.none_test(node)
         return self._constant_test(node) if known is None else known
+
+    def _decided_together(self, node: ast.BoolOp) -> bool | None:
+        """Return what `and` or `or` is whose parts are decided, else None."""
+        stops = isinstance(node.op, ast.Or)
+        for value in node.values:
+            decided = self.decided(value)
+            if decided is None or decided is stops:
+                return decided
+        return not stops
 
     def _constant_test(self, node: ast.expr) -> bool | None:
         """Return what `x.ndim == 2` or `MODE == "fast"` is, else None."""

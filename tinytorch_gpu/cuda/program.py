@@ -27,6 +27,7 @@ class DeviceProgram:
         is_cooperative: it holds a grid barrier.
         arrays: shape and dtype of each shared array, those of functions it calls too.
         has_arrays: it makes shared or local arrays, which each call has its own of.
+        local_bytes: bytes of the local arrays that one thread makes in it.
         control: parameters that steer addresses or branches, and DATA.
         value_sources: parameters that the result depends on, and DATA.
     """
@@ -40,5 +41,6 @@ class DeviceProgram:
     is_cooperative: bool = False
     arrays: list[Any] = field(default_factory=list)
     has_arrays: bool = False
+    local_bytes: int = 0
     control: frozenset[str] = frozenset()
     value_sources: frozenset[str] = frozenset()

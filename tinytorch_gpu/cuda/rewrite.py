@@ -154,6 +154,7 @@ class KernelFunction:
             counted=counted,
             is_resumable=writer.is_resumable,
             is_cooperative=writer.is_cooperative,
+            local_bytes=writer.local_bytes,
             is_data_dependent=DATA in control,
             control_parameters=control - {DATA},
             shared=tuple(writer.arrays),
@@ -197,6 +198,7 @@ class KernelFunction:
         program.is_resumable = writer.is_resumable
         program.is_cooperative = writer.is_cooperative
         program.arrays, program.has_arrays = writer.arrays, writer.has_arrays
+        program.local_bytes = writer.local_bytes
         program.plain, program.counted = plain, counted
 
     def _typed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.cuda.functions import known_function
@@ -33,6 +34,7 @@ class CallWriter(ExpressionWriter):
         super().__init__(text, names, is_counted=is_counted)
         self.arrays: list[Any] = []  # shape and dtype of each shared array
         self.has_arrays = False
+        self.local_bytes = 0  # of local arrays, for each thread
         self.is_recursive = False
         self.is_resumable = False
         self.is_cooperative = False
@@ -87,6 +89,7 @@ class CallWriter(ExpressionWriter):
         self.is_recursive |= is_recursive
         self.arrays += program.arrays
         self.has_arrays |= program.has_arrays
+        self.local_bytes += program.local_bytes
         self.is_cooperative |= program.is_cooperative
         run = "counted" if self.is_counted else "plain"
         call = f"{self.keep(program)}.{run}(b, {self.mask}, {self._bound(node)})"
@@ -126,6 +129,8 @@ class CallWriter(ExpressionWriter):
         return self._made_array(node, "shared_array")
 
     def _local_array(self, node: ast.Call, _callee: Intrinsic) -> str:
+        shape, dtype = node.layout  # type: ignore[attr-defined]
+        self.local_bytes += math.prod(shape) * dtype.itemsize
         return self._made_array(node, "local_array")
 
     def _made_array(self, node: ast.Call, maker: str) -> str:

@@ -118,9 +118,14 @@ def read_only(array: KernelArray, site: Site) -> KernelTypeError:
         array: the target.
         site: where it stands.
     """
+    is_constant = array.space == "constant"
     return KernelTypeError(
-        f"`{site.expression}` is {array.space} memory, which a kernel cannot write",
+        f"`{site.expression}` is read-only, and a kernel writes to it",
         where=str(site.line),
-        why="its values were taken over when the kernel was compiled",
-        fix="pass the array as an argument of the kernel",
+        why="its values were taken over when the kernel was compiled"
+        if is_constant
+        else "the host array that was passed has flags.writeable == False",
+        fix="pass the array as an argument of the kernel"
+        if is_constant
+        else "pass a writable array: x.copy()",
     )

@@ -37,6 +37,7 @@ __all__ = ["LINES", "LaneProgram", "run"]
 np.empty(1 << 24, np.uint8)
 
 
+MOST_LOCAL_BYTES = 1 << 26  # of a batch's local arrays: 64 MiB
 LINES = "__kernel_lines__"  # global name in a lane program: a SourceLine for each line
 
 
@@ -55,6 +56,7 @@ class LaneProgram:
         shared: shape and dtype of each shared array.
         text: the programs' source, to read.
         is_cooperative: it has a grid barrier, so that all blocks must be resident.
+        local_bytes: bytes of the local arrays that one thread makes.
     """
 
     source: KernelSource
@@ -67,6 +69,7 @@ class LaneProgram:
     shared: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     text: str
     is_cooperative: bool = False
+    local_bytes: int = 0
 
 
 def run(
@@ -165,7 +168,7 @@ class _Launch:
         blocks = math.prod(self.grid)
         if order.is_lockstep:
             padded = block_geometry(self.block)[1]
-            at_once = max(1, settings.current().batch_lanes // padded)
+            at_once = max(1, self._most_lanes() // padded)
             for first in range(0, blocks, at_once):
                 count = min(at_once, blocks - first)
                 yield [self._strand(self._batch(first, count, journal))]
@@ -173,6 +176,13 @@ class _Launch:
             for first in order.of(range(blocks)):
                 batch = self._batch(int(first), 1, journal)
                 yield [self._strand(warp) for warp in warps_of(batch)]
+
+    def _most_lanes(self) -> int:
+        """Return how many lanes run at once: fewer if they have large local arrays."""
+        lanes = settings.current().batch_lanes
+        if not self.program.local_bytes:
+            return lanes
+        return min(lanes, MOST_LOCAL_BYTES // self.program.local_bytes)
 
     def _batch(self, first: int, count: int, journal: Journal) -> Batch:
         return Batch(

@@ -106,7 +106,9 @@ class _HostArrays:
         if isinstance(value, tuple):
             return _rebuilt(value, [self.to_kernel(part, reason) for part in value])
         if isinstance(value, ArgHint):
-            return global_array(self._copy(value, reason))
+            array = global_array(self._copy(value, reason))
+            array.is_read_only = not value.value.flags.writeable
+            return array
         return value
 
     def _copy(self, hint: ArgHint, reason: str) -> DeviceArray:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
-from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.errors import KernelSyntaxError, KernelTypeError
 
 TABLE = (3, 1, 4)
 X = np.array([5.0, 2.0, 8.0, 1.0], np.float32)
@@ -161,3 +161,21 @@ def test_membership_of_a_tuple_is_what_pythons_is():
     member_of(X, Y, expected)
     cuda.jit(member_of)[1, 1](X, Y, found)
     assert found[0] == expected[0] == 101
+
+
+@cuda.jit
+def compared_further(out):
+    v = 3
+    out[0] = 1 if v in (3, 4) == True else 2
+
+
+@cuda.jit
+def member_of_nothing(out):
+    v = 3
+    out[0] = v in ()
+
+
+@pytest.mark.parametrize("kernel", [compared_further, member_of_nothing])
+def test_other_memberships_are_refused(kernel):
+    with pytest.raises(KernelSyntaxError, match="v in"):
+        kernel[1, 1](np.zeros(1))

@@ -112,6 +112,16 @@ def by_none(a, b):
     return v
 
 
+def constant_tests(a, b):
+    v = a
+    if (2 > 1 and 3 > 2) or a > 3:
+        v = a
+    else:
+        v = b
+    n = 3
+    return v if not (n < 3 or 1 == 2) else b
+
+
 def negated(a, b):
     return -a
 
@@ -147,6 +157,7 @@ RETURNED = {  # (int32, float32), (float32, float64), (uint32, int8)
     constant_operand: "int32 float32 uint32",
     constant_branch: "int32 float32 uint32",
     by_none: "int32 float32 uint32",
+    constant_tests: "int32 float32 uint32",
     negated: "int64 float32 uint64",
     nested_loops: "int64 float64 int64",
     else_of_a_loop: "float32 float64 int8",

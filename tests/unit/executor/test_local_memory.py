@@ -1,8 +1,11 @@
 """Local arrays: one for each thread, poisoned once, rows and views of them."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from tinytorch_gpu import cuda
 from tinytorch_gpu.errors import DtypeError, KernelTypeError, OutOfBoundsError
 from tinytorch_gpu.executor import Batch
 from tinytorch_gpu.executor.indexing import load, store
@@ -129,3 +132,23 @@ def test_sizes_that_no_thread_has_are_refused(batch, shape):
 def test_a_dtype_that_memory_does_not_hold_is_refused(batch):
     with pytest.raises(DtypeError):
         local_array(batch, SITE, (4,), np.dtype("complex64"))
+
+
+@cuda.jit
+def with_a_large_array(out):
+    own = cuda.local.array(8192, "float64")
+    i = cuda.grid(1)
+    own[i % 8192] = i
+    out[i] = own[i % 8192]
+
+
+def test_large_local_arrays_are_held_for_some_lanes_at_a_time():
+    out = cuda.to_device(np.zeros(8192))
+    tracemalloc.start()
+    try:
+        with_a_large_array[32, 256](out)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (out.copy_to_host() == np.arange(8192)).all()
+    assert peak < 3 * 2**26  # all lanes at once would take 2**29 bytes

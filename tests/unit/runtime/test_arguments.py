@@ -149,3 +149,20 @@ def test_counts_follow_the_numbers_in_a_tuple():
     finally:
         current_device().timeline.listeners.clear()
     assert [r.counts.requests for r in told] == [1, 2, 2]
+
+
+@cuda.jit
+def reads_and_writes(x, out):
+    out[0] = x[0] + 1
+
+
+def test_a_read_only_host_array_may_be_read_but_not_written():
+    x, out = np.ones(1), np.zeros(1)
+    x.flags.writeable = False
+    reads_and_writes[1, 1](x, out)
+    assert out[0] == 2
+    with pytest.raises(KernelTypeError) as caught:
+        reads_and_writes[1, 1](out, x)
+    assert "`out` is read-only" in caught.value.what
+    assert "x.copy()" in caught.value.fix
+    assert x[0] == 1
