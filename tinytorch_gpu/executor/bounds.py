@@ -118,14 +118,16 @@ def read_only(array: KernelArray, site: Site) -> KernelTypeError:
         array: the target.
         site: where it stands.
     """
-    is_constant = array.space == "constant"
+    if array.space == "constant":
+        return KernelTypeError(
+            f"`{site.expression}` is constant memory, which a kernel cannot write",
+            where=str(site.line),
+            why="its values were taken over when the kernel was compiled",
+            fix="pass the array as an argument of the kernel",
+        )
     return KernelTypeError(
         f"`{site.expression}` is read-only, and a kernel writes to it",
         where=str(site.line),
-        why="its values were taken over when the kernel was compiled"
-        if is_constant
-        else "the host array that was passed has flags.writeable == False",
-        fix="pass the array as an argument of the kernel"
-        if is_constant
-        else "pass a writable array: x.copy()",
+        why="the host array that was passed has flags.writeable == False",
+        fix="pass a writable array: x.copy()",
     )
