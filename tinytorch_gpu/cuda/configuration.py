@@ -95,7 +95,8 @@ class ConfiguredKernel:
         if kernel.declared:
             name = kernel.source.name
             arguments = convert_arguments(name, kernel.declared, arguments)
-        launch(kernel, self.griddim, self.blockdim, arguments, self.sharedmem)
+        stream = int(self.stream) if self.stream else 0
+        launch(kernel, self.griddim, self.blockdim, arguments, self.sharedmem, stream)
 
 
 class ForAll:

@@ -171,7 +171,7 @@ class CudaContext:
 
     def synchronize(self) -> None:
         """Let the host wait until the device has done all its work."""
-        current_device().timeline.synchronize()
+        current_device().synchronize()
 
     def reset(self) -> None:
         """Do nothing: arrays are freed when nothing refers to them any more."""

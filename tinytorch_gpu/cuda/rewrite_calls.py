@@ -59,8 +59,13 @@ class CallWriter(ExpressionWriter):
         known = known_function(callee) if callee is not NOT_STATIC else None
         if known is None:
             return self._device_call(node)
-        written = f"{self.keep(known.function)}({self._list(node.args)})"
-        return self.counted(node, known.kind, written)
+        arguments = self._list(node.args)
+        told: tuple[str, ...] = ()
+        if self.is_counted and known.kind == "convert" and len(node.args) == 1:
+            given = self.fresh("t")
+            arguments, told = f"{given} := {arguments}", ("'convert'", given)
+        written = f"{self.keep(known.function)}({arguments})"
+        return self.counted(node, known.kind, written, *told)
 
     def _list(self, nodes: list[ast.expr]) -> str:
         return ", ".join(self.write(node) for node in nodes)

@@ -2,7 +2,7 @@
 
 `x[i] + 1` becomes `add(load(b, m0, v_x, v_i, s1), c1)`: `b` is the batch, `m0` the mask
 of the suite, `s1` the site, `c1` a typed constant. In the counted program each
-operation is wrapped in `op(site, mask, kind, value)`.
+operation is wrapped in `op(b, site, mask, kind, value)`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ SCALARS = (bool, int, float, np.number, np.bool_)
 
 
 DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
+TOLD = frozenset({"floordiv", "mod", "lshift", "rshift"})  # with their right operand
 
 
 class ExpressionWriter:
@@ -145,11 +146,19 @@ class ExpressionWriter:
             return self.keep(self.names.frozen(value))
         return self._typed(value)
 
-    def counted(self, node: ast.AST, kind: str, value: str) -> str:
-        """Wrap an operation for the recorder, in the counted program."""
+    def counted(self, node: ast.AST, kind: str, value: str, *operand: str) -> str:
+        """Wrap an operation for the recorder, in the counted program.
+
+        Args:
+            node: where it stands.
+            kind: how it is counted.
+            value: the written operation.
+            *operand: the quoted name and the operand that a recorder gets.
+        """
         if not self.is_counted:
             return value
-        return f"op({self.site(node)}, {self.mask}, {kind!r}, {value})"
+        told = ", ".join((self.site(node), self.mask, repr(kind), value, *operand))
+        return f"op(b, {told})"
 
     def _binary(self, node: ast.BinOp) -> str:
         return self.binary(node, node.op, self.write(node.left), self.write(node.right))
@@ -162,6 +171,10 @@ class ExpressionWriter:
         if self.is_debug and name in DIVISIONS:
             b = f"kernel_divisor(b, {self.mask}, {self.site(node)}, {b})"
         kind = "special" if name in SPECIAL_OPERATORS else "arithmetic"
+        if self.is_counted and name in TOLD:
+            right = self.fresh("t")
+            written = f"{name}({a}, {right} := {b})"
+            return self.counted(node, kind, written, repr(name), right)
         return self.counted(node, kind, f"{name}({a}, {b})")
 
     def _unary(self, node: ast.UnaryOp) -> str:

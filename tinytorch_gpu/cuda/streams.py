@@ -89,4 +89,4 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
 
 def synchronize() -> None:
     """Wait until the device has done everything; costs modelled host time."""
-    current_device().timeline.synchronize()
+    current_device().synchronize()

@@ -179,12 +179,18 @@ lanemask_lt = Intrinsic(
 
 def _fence(name: str, whom: str) -> Intrinsic:
     """Make a fence, which has nothing to do: stores are seen by all at once."""
+
+    def lower(batch: Batch, mask: Mask, site: Site) -> None:
+        if batch.recorder is not None:
+            batch.recorder.fence(batch, site, mask, name)
+
     return Intrinsic(
         name,
-        lambda: None,
+        lower,
         f"{name}(): what this thread stored before is seen by {whom} before what it "
         "stores after.",
-        needs="",
+        needs="mask",
+        infer=lambda: None,
     )
 
 

@@ -1,7 +1,8 @@
 """Atomics: read, change and write an element in one step, for many lanes at once.
 
 Lanes that meet at one element take their turns in lane order, block by block, and each
-gets the value that it found. Hardware promises only that there is some order.
+gets the value that it found. Hardware promises only that there is some order, and with
+`schedule="shuffled"` it is a drawn one.
 
 How a whole batch is done at once: lanes are sorted by element, and an operation that
 is associative is a running total within each run of equal elements. Float addition is
@@ -71,8 +72,6 @@ def atomic(
     parts = index if isinstance(index, tuple) else (index,)
     _check(array, parts, site)
     flat = flat_index(batch, mask, array, parts, site, "store to")
-    if batch.recorder is not None:
-        batch.recorder.access(site, mask, "atomic", array, flat)
     array.will_change(batch)
     dtype = array.element_dtype
     active = mask.full()
@@ -83,8 +82,33 @@ def atomic(
     values = [_pick(cast(operand, dtype), active) for operand in operands]
     storage = array.storage
     before = storage[cells]
-    old[active] = ATOMICS[operation](storage, cells, *values)
+    old[active] = _in_turns(batch, ATOMICS[operation], storage, cells, values)
+    if batch.recorder is not None:
+        batch.recorder.access(batch, site, mask, "atomic", array, flat, 0, old)
     batch.changes += storage[cells].tobytes() != before.tobytes()
+    return old
+
+
+def _in_turns(
+    batch: Batch, operation: Callable[..., Any], storage: Any, cells: Any, values: Any
+) -> Any:
+    """Run an operation in the order of lanes, or in one that the batch draws.
+
+    Args:
+        batch: the lanes.
+        operation: changes cells in the order given, returns what each turn found.
+        storage: elements, (n,); changed.
+        cells: int64 (lanes,), where each lane changes one.
+        values: its operands, each (lanes,).
+
+    Returns:
+        Old values, (lanes,), in lane order.
+    """
+    if batch.random is None:
+        return operation(storage, cells, *values)
+    turns = batch.random.permutation(len(cells))
+    old = np.empty(len(cells), storage.dtype)
+    old[turns] = operation(storage, cells[turns], *(value[turns] for value in values))
     return old
 
 

@@ -66,6 +66,6 @@ def arrive(
         predicate: lane value of any number type; non-zero is true.
     """
     if batch.recorder is not None:
-        batch.recorder.barrier(site, mask)
+        batch.recorder.arrive(batch, site, mask, kind)
     batch.changes += 1  # who runs before these lanes go on may change memory
     return Arrival(mask, site, batch.call_path, kind, predicate)

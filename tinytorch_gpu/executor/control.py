@@ -57,7 +57,7 @@ class _Loop:
     def _count(self, staying: Mask) -> None:
         """Count a test whose outcome is the same for all lanes."""
         if self._batch.recorder is not None:
-            self._batch.recorder.branch(self._site, self.mask, staying)
+            self._batch.recorder.branch(self._batch, self._site, self.mask, staying)
 
     def _budget_spent(self, budget: int) -> StepBudgetError:
         line = self._site.line

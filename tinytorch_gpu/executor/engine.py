@@ -22,11 +22,12 @@ from tinytorch_gpu.executor.lanes import Batch, Dim3
 from tinytorch_gpu.executor.schedule import Order, run_teams, warps_of
 from tinytorch_gpu.executor.spin import warn_of_waiting
 from tinytorch_gpu.executor.strand import Strand
+from tinytorch_gpu.trace import LaunchStart, Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tinytorch_gpu.trace import CountingRecorder, KernelSource
+    from tinytorch_gpu.trace import KernelSource, Recorder
 
 __all__ = ["LINES", "LaneProgram", "run"]
 
@@ -77,8 +78,9 @@ def run(
     grid: Dim3,
     block: Dim3,
     arguments: tuple[Any, ...],
-    recorder: CountingRecorder | None,
+    recorder: Recorder | None,
     dynamic_shared_bytes: int = 0,
+    stamp: Stamp | None = None,
 ) -> None:
     """Run every block of a launch, in the order that `Settings.schedule` names.
 
@@ -91,14 +93,17 @@ def run(
         grid: blocks in x, y, z.
         block: threads in x, y, z.
         arguments: `GlobalArray`s and NumPy scalars, one for each parameter.
-        recorder: counts what happens; None computes values only.
+        recorder: hears what happens; None computes values only.
         dynamic_shared_bytes: dynamic shared memory of each block.
+        stamp: which launches are over, for the recorder.
 
     Raises:
         SimGPUError: the kernel faults; all arrays are as they were before, also after
             Ctrl-C.
     """
-    launch = _Launch(program, grid, block, arguments, recorder, dynamic_shared_bytes)
+    launch = _Launch(
+        program, grid, block, arguments, recorder, dynamic_shared_bytes, stamp
+    )
     switches = settings.current()
     journal = Journal()
     try:
@@ -112,8 +117,6 @@ def run(
 def _gets_on(launch: _Launch, deadlock: DeadlockError) -> bool:
     """Run the launch anew, warp by warp; tell whether it came to its end."""
     for schedule in ("warps", "reversed"):
-        if launch.recorder is not None:
-            launch.recorder.reset()
         order = Order(replace(settings.current(), schedule=schedule))
         try:
             launch.run(order, Journal(), deadlock)
@@ -134,8 +137,9 @@ class _Launch:
     grid: Dim3
     block: Dim3
     arguments: tuple[Any, ...]
-    recorder: CountingRecorder | None
+    recorder: Recorder | None
     dynamic_shared_bytes: int
+    stamp: Stamp | None
 
     def run(
         self, order: Order, journal: Journal, deadlock: DeadlockError | None = None
@@ -147,6 +151,8 @@ class _Launch:
             journal: a fresh one; after a deadlock it still holds the printed lines.
             deadlock: what another order came to, to be warned of.
         """
+        if self.recorder is not None:
+            self.recorder.begin(self._start())
         try:
             with np.errstate(all="ignore"):
                 run_teams(self._teams(order, journal), order)
@@ -162,6 +168,12 @@ class _Launch:
                 raise _too_deep(_where(error)) from None
             raise
         journal.show_lines()
+
+    def _start(self) -> LaunchStart:
+        named = dict(zip(self.program.parameters, self.arguments, strict=True))
+        return LaunchStart(
+            self.program.source, self.grid, self.block, named, self.stamp or Stamp()
+        )
 
     def _teams(self, order: Order, journal: Journal) -> Iterator[list[Strand]]:
         """Yield one strand for a batch of blocks, or, of a block, one for each warp."""
@@ -197,7 +209,8 @@ class _Launch:
 
     def _strand(self, batch: Batch) -> Strand:
         program = self.program
-        start = program.plain if self.recorder is None else program.counted
+        is_plain = self.recorder is None or not self.recorder.wants_operations
+        start = program.plain if is_plain else program.counted
         return Strand(batch, start, self.arguments, is_resumable=program.is_resumable)
 
 

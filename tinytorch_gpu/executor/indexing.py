@@ -74,9 +74,10 @@ def load(batch: Batch, mask: Mask, array: Any, index: Any, site: Site) -> Any:
     if axes < len(array.lengths):
         flat = uniform + lanes
         return array.view(flat, array.lengths[axes:], array.steps[axes:])
+    value = array.fetch_at(uniform, lanes)
     if batch.recorder is not None:
-        batch.recorder.access(site, mask, "load", array, lanes, uniform)
-    return array.fetch_at(uniform, lanes)
+        batch.recorder.access(batch, site, mask, "load", array, lanes, uniform, value)
+    return value
 
 
 def store(
@@ -112,14 +113,14 @@ def store(
         _fill(batch, mask, _view(batch, mask, array, parts, site), value, site)
         return
     batch.changes += 1
-    value = cast(value, array.element_dtype)
+    given, value = value, cast(value, array.element_dtype)
     stretch = window(batch, array, parts)
     if stretch is not None:
         array.fill(batch, mask, stretch, value)
         return
     flat = flat_index(batch, mask, array, parts, site, "store to")
     if batch.recorder is not None:
-        batch.recorder.access(site, mask, "store", array, flat)
+        batch.recorder.access(batch, site, mask, "store", array, flat, 0, value, given)
     array.put(batch, mask, flat, value)
 
 

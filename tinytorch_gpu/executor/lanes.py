@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.executor.journal import Journal
-    from tinytorch_gpu.trace import CountingRecorder, Site
+    from tinytorch_gpu.trace import Recorder, Site
 
 __all__ = ["UNDEFINED", "Batch", "Dim3", "Frame", "require_defined", "together"]
 
@@ -57,9 +57,17 @@ def require_defined(value: Any) -> None:
 
 
 class SharedArrays(dict[Any, Any]):
-    """The shared arrays of a batch by call site, and the bytes that a block uses."""
+    """The shared arrays of a batch by call site, and the bytes that a block uses.
+
+    All parts of a batch have the same one, so that recorders know a batch by it.
+    """
 
     nbytes = 0
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether it is the same object."""
+        return self is other
 
 
 class Batch:
@@ -70,9 +78,10 @@ class Batch:
         block: threads in x, y, z.
         first: linear index of the first block of the batch.
         count: blocks in the batch.
-        recorder: counts what happens, or None.
+        recorder: hears what happens, or None.
         journal: keeps what a fault has to put back.
         dynamic_shared_bytes: dynamic shared memory of each block, set by the launch.
+        random: draws the order of lanes in an atomic operation; None is lane order.
 
     `live` holds the lanes that have not returned. `changes` counts what may have
     changed memory; a loop that waits for something looks at it.
@@ -90,9 +99,10 @@ class Batch:
         *,
         first: int,
         count: int,
-        recorder: CountingRecorder | None = None,
+        recorder: Recorder | None = None,
         journal: Journal | None = None,
         dynamic_shared_bytes: int = 0,
+        random: np.random.Generator | None = None,
     ) -> None:
         self.grid = grid
         self.block = block
@@ -102,6 +112,7 @@ class Batch:
         self.recorder = recorder
         self.journal = journal
         self.dynamic_shared_bytes = dynamic_shared_bytes
+        self.random = random
         self.entry = self.live = Mask(entry, self.shape)
         self.shared = SharedArrays()
         self.local: dict[Any, Any] = {}
@@ -184,7 +195,7 @@ class Batch:
         """Return the lanes that take the branch, and those that do not."""
         taken, rest = mask.split(truth(condition))
         if self.recorder is not None:
-            self.recorder.branch(site, mask, taken)
+            self.recorder.branch(self, site, mask, taken)
         return taken, rest
 
     # Expressions that evaluate a side only for the lanes that need it.

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelRaisedError
 from tinytorch_gpu.executor.arithmetic import truth
-from tinytorch_gpu.executor.faults import place_of
+from tinytorch_gpu.executor.faults import block_name, coordinates, place_of
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
@@ -23,7 +24,8 @@ def kernel_print(batch: Batch, mask: Mask, *values: Any) -> None:
     """Print one line for each active lane, by block and thread.
 
     The lines wait in the journal until the launch ends or fails. Hardware, too, buffers
-    what threads print; it shows it in no set order.
+    what threads print; it shows it in no set order. `Settings.print_threads` has each
+    line begin with who printed it.
 
     Args:
         batch: the lanes.
@@ -35,7 +37,16 @@ def kernel_print(batch: Batch, mask: Mask, *values: Any) -> None:
     blocks, threads = np.nonzero(mask.full())
     columns = [_column(batch, value, blocks, threads) for value in values]
     rows = zip(*columns, strict=True) if columns else [()] * len(blocks)
-    batch.journal.lines += [" ".join(map(str, parts)) for parts in rows]
+    lines = [" ".join(map(str, parts)) for parts in rows]
+    if settings.current().print_threads:
+        places = zip(blocks.tolist(), threads.tolist(), lines, strict=True)
+        lines = [f"{_name(batch, block, t)}: {line}" for block, t, line in places]
+    batch.journal.lines += lines
+
+
+def _name(batch: Batch, row: int, thread: int) -> str:
+    """Name a thread by its block and its place in it."""
+    return f"{block_name(batch, row)}, thread {coordinates(thread, batch.block)}"
 
 
 def _column(batch: Batch, value: Any, blocks: Any, threads: Any) -> list[Any]:

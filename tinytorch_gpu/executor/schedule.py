@@ -37,14 +37,14 @@ class Order:
     def __init__(self, settings: Settings) -> None:
         self.is_lockstep = settings.schedule == "lockstep"
         self._is_reversed = settings.schedule == "reversed"
-        self._random: np.random.Generator | None = None
+        self.random: np.random.Generator | None = None
         if settings.schedule == "shuffled":
-            self._random = np.random.default_rng(settings.schedule_seed)
+            self.random = np.random.default_rng(settings.schedule_seed)
 
     def of(self, things: Sequence[Any]) -> Sequence[Any]:
         """Return them in order; `shuffled` draws anew each time."""
-        if self._random is not None:
-            return [things[i] for i in self._random.permutation(len(things))]
+        if self.random is not None:
+            return [things[i] for i in self.random.permutation(len(things))]
         return things[::-1] if self._is_reversed else things
 
 
@@ -70,6 +70,8 @@ def run_teams(teams: Iterable[list[Strand]], order: Order) -> None:
     waiting = [team for team in teams if _waits_for_grid(team, order, told)]
     while waiting:
         release_grid(waiting)
+        for team in waiting:
+            _tell(team)
         ready = order.of(waiting)
         waiting = [team for team in ready if _waits_for_grid(team, order, told)]
 
@@ -88,3 +90,12 @@ def _waits_for_grid(team: list[Strand], order: Order, told: set[SourceLine]) -> 
         if all(s.arrival.kind == "grid" for s in ready if s.arrival):
             return True
         result = release(team, told)
+        _tell(ready)
+
+
+def _tell(strands: Iterable[Strand]) -> None:
+    """Tell the recorder who goes on."""
+    for strand in strands:
+        recorder, arrival = strand.batch.recorder, strand.arrival
+        if recorder is not None and arrival is not None:
+            recorder.release(strand.batch, arrival.mask, arrival.kind)

@@ -104,23 +104,26 @@ def take_part(batch: Batch, mask: Mask, site: Site, name: str, members: Any) -> 
         BarrierDivergenceError: a live lane that a mask names is not there.
         WarpMaskError: a lane's mask leaves itself out, or differs from the others'.
     """
-    if batch.recorder is not None:
-        # Simplified: one integer operation, of which an SM issues four a clock. It does
-        # one shuffle ("Arithmetic Instructions", CUDA C++ Programming Guide), and two
-        # for 64-bit values: kernels of shuffles may be 4 x to 8 x too cheap.
-        batch.recorder.operation(site, mask, "arithmetic", np.int32(0))
     active = by_warp(batch, mask.full())
     here = as_lane_bits(active)[:, None]
     if np.ndim(members) == 0:
         named: Any = np.asarray(members).astype(np.uint32)
         if named == EVERYONE and mask.count == batch.live.count:
+            _tell(batch, mask, site, name, here)
             return Members(active, named, here)
     else:
         named = by_warp(batch, members).astype(np.uint32)
     found = Members(active, named, named & here)
     _check_masks(batch, found, here, site, name)
     _check_missing(batch, found, here, site, name)
+    _tell(batch, mask, site, name, found.bits)
     return found
+
+
+def _tell(batch: Batch, mask: Mask, site: Site, name: str, bits: Any) -> None:
+    """Tell the recorder of the operation, and who takes part with each lane."""
+    if batch.recorder is not None:
+        batch.recorder.converge(batch, site, mask, name, bits)
 
 
 def _check_masks(

@@ -54,6 +54,7 @@ def to_device(
             fix=f'convert it first: host.astype("{out.dtype}")',
         )
     elements_of(out)[...] = source
+    device.order.synchronize()  # the host waits for a copy, and it for all streams
     device.timeline.add_copy(
         direction="h2d", nbytes=out.nbytes, reason=reason, is_pinned=is_pinned(source)
     )
@@ -96,7 +97,9 @@ def to_host(
     """
     host = np.empty_like(elements_of(array)) if out is None else out
     host[...] = elements_of(array)
-    current_device().timeline.add_copy(
+    device = current_device()
+    device.order.synchronize()
+    device.timeline.add_copy(
         direction="d2h", nbytes=array.nbytes, reason=reason, is_pinned=is_pinned(host)
     )
     return host

@@ -14,6 +14,7 @@ from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost import GpuCountRules
 from tinytorch_gpu.errors import OutOfMemoryError, UnknownDeviceError
 from tinytorch_gpu.memory import Allocator
+from tinytorch_gpu.runtime.order import WorkOrder
 from tinytorch_gpu.runtime.timeline import Timeline
 from tinytorch_gpu.units import format_bytes
 
@@ -40,7 +41,13 @@ class Device:
         self.name = f"simgpu:{index}"
         self.allocator = Allocator(spec.memory_bytes, self.name)
         self.timeline = Timeline(spec)
+        self.order = WorkOrder()
         self.model(spec)
+
+    def synchronize(self) -> None:
+        """Let the host wait until the device has done all its work."""
+        self.timeline.synchronize()
+        self.order.synchronize()
 
     def model(self, spec: GpuSpec) -> None:
         """Model another GPU from now on: new clock, no counts to replay.

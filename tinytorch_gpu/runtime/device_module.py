@@ -116,7 +116,7 @@ def gpu_names() -> tuple[str, ...]:
 
 def synchronize() -> None:
     """Wait until the device has done everything; costs modelled host time."""
-    _current_device().timeline.synchronize()
+    _current_device().synchronize()
 
 
 def memory_allocated() -> int:

@@ -12,6 +12,7 @@ from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.runtime.device import current_device
 
 if TYPE_CHECKING:
+    from tinytorch_gpu.runtime.order import Clock
     from tinytorch_gpu.runtime.timeline import Timeline
 
 __all__ = ["Event", "elapsed_ms"]
@@ -34,12 +35,14 @@ class Event:
     def __init__(self, timing: bool = True) -> None:
         self.timing = timing
         self._mark: tuple[Timeline, float] | None = None
+        self._clock: Clock = {}
 
     def record(self, stream: Any = 0) -> None:
         """Mark the point at which all work issued so far is done (modelled time)."""
-        del stream  # streams run in order, so that one mark is as good as another
-        timeline = current_device().timeline
-        self._mark = timeline, timeline.elapsed_ns
+        device = current_device()
+        # Streams share one timeline, so that one mark is as good as another.
+        self._mark = device.timeline, device.timeline.elapsed_ns
+        self._clock = device.order.record(int(stream))
 
     def query(self) -> bool:
         """Tell whether the work before the mark is done: it always is here."""
@@ -47,11 +50,13 @@ class Event:
 
     def synchronize(self) -> None:
         """Let the host wait for the mark (modelled host time)."""
-        current_device().timeline.synchronize()
+        device = current_device()
+        device.timeline.synchronize()
+        device.order.reach(self._clock)
 
     def wait(self, stream: Any = 0) -> None:
-        """Let a stream wait for the mark; streams run in order, so it has been."""
-        del stream
+        """Let what a stream runs from now on wait for the mark."""
+        current_device().order.wait(int(stream), self._clock)
 
     def elapsed_time(self, evtend: Event) -> float:
         """Return the modelled milliseconds from this event to a later one.

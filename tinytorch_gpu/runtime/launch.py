@@ -18,12 +18,21 @@ from tinytorch_gpu.memory import ALIGNMENT
 from tinytorch_gpu.runtime.arguments import check_arguments, to_kernel, types_of
 from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.runtime.dimensions import read_launch
-from tinytorch_gpu.trace import CountingRecorder
+from tinytorch_gpu.runtime.watching import watchers
+from tinytorch_gpu.trace import CountingRecorder, Recorders
 
 if TYPE_CHECKING:
     from tinytorch_gpu.cost import KernelTime
     from tinytorch_gpu.executor.geometry import Dim3
-    from tinytorch_gpu.trace import KernelSource, LaunchCounts, LaunchRecord
+    from tinytorch_gpu.trace import (
+        KernelSource,
+        LaunchCounts,
+        LaunchRecord,
+        Recorder,
+        Stamp,
+    )
+
+    Counted = tuple[LaunchCounts | None, KernelTime, bool]
 
 __all__ = ["Launchable", "launch"]
 
@@ -54,6 +63,7 @@ def launch(
     block: Any,
     arguments: tuple[Any, ...],
     dynamic_shared_bytes: int = 0,
+    stream: int = 0,
 ) -> LaunchRecord:
     """Run a kernel over a grid and record what it cost.
 
@@ -65,6 +75,7 @@ def launch(
             `In` and `Out` say), scalars, None, and tuples of these; one for each
             parameter.
         dynamic_shared_bytes: dynamic shared memory of each block.
+        stream: handle of the stream that it is put into; 0 is the default stream.
 
     Returns:
         The launch's record.
@@ -83,7 +94,8 @@ def launch(
     program = kernel.program_for(types_of(checked))
     shape = _shape(program, blocks, threads, dynamic_shared_bytes, device)
     values, copy_back = to_kernel(source, names, checked)
-    counts, time, is_replayed = _run(device, program, shape, values)
+    stamp = device.order.launch(stream)
+    counts, time, is_replayed = _watched(device, program, shape, values, stamp)
     record = device.timeline.add_launch(
         kernel=source,
         grid=blocks,
@@ -119,23 +131,46 @@ def _shape(
     return _Shape(grid, block, dynamic, size)
 
 
+def _watched(
+    device: Device,
+    program: LaneProgram,
+    shape: _Shape,
+    values: tuple[Any, ...],
+    stamp: Stamp,
+) -> Counted:
+    """Run the kernel, and tell who watches how it ended."""
+    try:
+        counted = _run(device, program, shape, values, stamp)
+    except BaseException as error:
+        for recorder in watchers():
+            recorder.end(None, error)
+        raise
+    for recorder in watchers():
+        recorder.end(counted[0], None)
+    return counted
+
+
 def _run(
-    device: Device, program: LaneProgram, shape: _Shape, values: tuple[Any, ...]
-) -> tuple[LaunchCounts | None, KernelTime, bool]:
+    device: Device,
+    program: LaneProgram,
+    shape: _Shape,
+    values: tuple[Any, ...],
+    stamp: Stamp,
+) -> Counted:
     """Run the kernel; count it, or take over the counts of an equal launch."""
     grid, block, dynamic, size = shape
     switches, spec = settings.current(), device.spec
     if not switches.counters:
-        run(program, grid, block, values, None, dynamic)
+        run(program, grid, block, values, _together(), dynamic, stamp)
         return None, kernel_time(None, grid, block, size, spec), False
     may_replay = switches.replay and not program.is_data_dependent
     key = (shape, _signature(program, values)) if may_replay else None
     known = device.replays.setdefault(program, {})
     if key in known:
-        run(program, grid, block, values, None, dynamic)
+        run(program, grid, block, values, _together(), dynamic, stamp)
         return (*known[key], True)
     recorder = CountingRecorder(device.rules)
-    run(program, grid, block, values, recorder, dynamic)
+    run(program, grid, block, values, _together(recorder), dynamic, stamp)
     counts = recorder.counts()
     time = kernel_time(counts, grid, block, size, spec)
     if key is not None:
@@ -143,6 +178,14 @@ def _run(
             known.clear()
         known[key] = (counts, time)
     return counts, time, False
+
+
+def _together(*recorders: Recorder) -> Recorder | None:
+    """Return what tells these recorders and all who watch; None if there is nobody."""
+    listening = (*recorders, *watchers())
+    if len(listening) > 1:
+        return Recorders(listening)
+    return listening[0] if listening else None
 
 
 def _signature(program: LaneProgram, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -61,7 +61,9 @@ class Stream:
 
     def synchronize(self) -> None:
         """Let the host wait until the stream's work is done (modelled host time)."""
-        current_device().timeline.synchronize()
+        device = current_device()
+        device.timeline.synchronize()
+        device.order.synchronize(self.handle)
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:

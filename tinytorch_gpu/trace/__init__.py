@@ -1,6 +1,7 @@
 """What can be observed: places in the source, frozen records, and recorders."""
 
-from tinytorch_gpu.trace.recorder import CountingRecorder, CountRules
+from tinytorch_gpu.trace.counting import CountingRecorder, CountRules
+from tinytorch_gpu.trace.recorder import LaunchStart, Recorder, Recorders
 from tinytorch_gpu.trace.records import (
     AccessCounts,
     CopyRecord,
@@ -11,6 +12,7 @@ from tinytorch_gpu.trace.records import (
     Record,
 )
 from tinytorch_gpu.trace.source import KernelSource, Site, SourceLine
+from tinytorch_gpu.trace.stamp import Stamp
 
 __all__ = [
     "AccessCounts",
@@ -20,9 +22,13 @@ __all__ = [
     "KernelSource",
     "LaunchCounts",
     "LaunchRecord",
+    "LaunchStart",
     "LineCounts",
     "OpRecord",
     "Record",
+    "Recorder",
+    "Recorders",
     "Site",
     "SourceLine",
+    "Stamp",
 ]

@@ -1,32 +1,36 @@
-"""Recorders: what the executor tells while it runs, and the counts made of it.
+"""Recorders: what the executor tells while it runs.
 
-The executor reports each access, operation, branch and barrier of a batch once.
-`CountingRecorder` reduces them at once to counts by source line, so that its memory
-does not grow with the launch. Which rule turns addresses into sectors or passes is
-handed in (`CountRules`), since the rule belongs to the modelled GPU.
+The executor reports each access, operation, branch and barrier of a batch once. A
+`Recorder` listens and makes of it what it is for: counts (`counting.py`), a trace, or
+findings. `Recorders` lets several listen to one launch.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tinytorch_gpu.trace.records import AccessCounts, LaunchCounts, LineCounts
+from tinytorch_gpu.trace.stamp import Stamp
 
 if TYPE_CHECKING:
-    from tinytorch_gpu.trace.source import Site, SourceLine
+    from collections.abc import Iterable
 
-__all__ = ["ActiveMask", "CountRules", "CountingRecorder", "RecordedArray"]
+    from tinytorch_gpu.trace.records import LaunchCounts
+    from tinytorch_gpu.trace.source import KernelSource, Site
 
-# Site, kind, and which array: space, address, itemsize. A site can touch several.
-Place = tuple[Any, str, str, int, int]
+__all__ = [
+    "ActiveMask",
+    "Lanes",
+    "LaunchStart",
+    "RecordedArray",
+    "Recorder",
+    "Recorders",
+]
+
 BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
-WARP = 32
-BANK_BYTES = 4  # wider elements are served in halves; Best Practices Guide 10.2.3.1
 
 
 class ActiveMask(Protocol):
@@ -39,6 +43,26 @@ class ActiveMask(Protocol):
     @property
     def warps(self) -> int:
         """Warps with at least one active lane."""
+        ...
+
+    def full(self) -> BoolArray:
+        """Return the lanes as bool (blocks, threads)."""
+        ...
+
+
+class Lanes(Protocol):
+    """The batch of blocks that runs: which blocks of the launch, how many threads."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    first: int
+    shape: tuple[int, int]
+    shared: Any  # one object for all parts of a batch; can be weakly referred to
+    call_path: tuple[Any, ...]
+
+    @property
+    def live(self) -> ActiveMask:
+        """The lanes that have not returned."""
         ...
 
 
@@ -70,187 +94,199 @@ class RecordedArray(Protocol):
         """Bytes that the indices of all lanes can reach."""
         ...
 
-
-class CountRules(Protocol):
-    """The rules of one GPU that turn addresses into counts."""
-
     @property
-    def sector_bytes(self) -> int:
-        """Addresses that all move by a multiple of this cost the same, banks too."""
+    def storage(self) -> npt.NDArray[Any]:
+        """All elements of the memory that the array lies in."""
         ...
 
-    def sectors(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
-        """Sectors of all requests; addresses and active are (requests, 32)."""
-        ...
-
-    def passes(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
-        """Passes over the shared-memory banks, for all requests."""
+    def cells(self, flat: Any) -> Any:
+        """Return where in the storage the elements at flat indices lie."""
         ...
 
 
-class CountingRecorder:
-    """Counts requests, sectors, lanes, operations, branches and barriers by line."""
+@dataclass(frozen=True, slots=True)
+class LaunchStart:
+    """A launch that begins.
 
-    def __init__(self, rules: CountRules) -> None:
-        self._rules = rules
-        self.reset()
+    Args:
+        kernel: name, file and line of the kernel.
+        grid: blocks in x, y, z.
+        block: threads in x, y, z.
+        arguments: what each parameter got: arrays as kernels see them, or scalars.
+        stamp: which launches are over when it begins.
+    """
 
-    def reset(self) -> None:
-        """Forget what was counted, for a launch that starts anew."""
-        self._accesses: dict[Place, list[int]] = {}
-        self._arrays: dict[Place, RecordedArray] = {}
-        # What an access cost, by how far into a sector its addresses are shifted.
-        self._costs: dict[Place, tuple[Any, Any, dict[int, int]]] = {}
-        self._lines: dict[SourceLine, dict[str, int]] = defaultdict(
-            lambda: defaultdict(int)
-        )
-        self._barriers = 0
+    kernel: KernelSource
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: dict[str, Any]
+    stamp: Stamp = field(default_factory=Stamp)
 
-    def operation(self, site: Site, mask: ActiveMask, kind: str, value: Any) -> Any:
-        """Count one arithmetic operation by the dtype of its result; return it."""
-        line = self._issue(site, mask)
-        line[_counter(kind, value)] += mask.count
+
+class Recorder:
+    """Listens to launches. All methods do nothing; a recorder overrides what it needs.
+
+    `mask` holds the lanes that take part, `site` tells where it stands. Arrays that are
+    handed over are not changed afterwards, but for an array's storage.
+    """
+
+    wants_operations = True
+    """Listen to arithmetic too; a recorder without it sees memory and control flow."""
+
+    def begin(self, launch: LaunchStart) -> None:
+        """Start to listen to a launch; forget what a failed run of it told."""
+
+    def end(self, counts: LaunchCounts | None, error: BaseException | None) -> None:
+        """Hear that the launch is over.
+
+        Args:
+            counts: what was counted; None when counters are off, or after an error.
+            error: what stopped the launch, or None.
+        """
+
+    def operation(
+        self,
+        batch: Lanes,
+        site: Site,
+        mask: ActiveMask,
+        kind: str,
+        value: Any,
+        name: str = "",
+        operand: Any = None,
+    ) -> Any:
+        """Hear of one arithmetic operation, and return its value.
+
+        Args:
+            batch: the lanes.
+            site: where it stands.
+            mask: the lanes that take part.
+            kind: `arithmetic`, `special`, `convert` or `compare`.
+            value: the result, (blocks, threads) or broadcastable to it.
+            name: `floordiv`, `mod`, `lshift`, `rshift`, `convert`, or "" for the rest.
+            operand: of these: the divisor, the shift count, what is converted.
+        """
+        del batch, site, mask, kind, name, operand
         return value
 
     def access(
         self,
+        batch: Lanes,
         site: Site,
         mask: ActiveMask,
         kind: str,
         array: RecordedArray,
         flat: Any,
         shift: Any = 0,
+        value: Any = None,
+        given: Any = None,
     ) -> None:
-        """Count one load or store.
+        """Hear of one load, store or atomic; a store's before it changes memory.
 
         Args:
-            site: where it stands.
+            batch: the lanes.
+            site: where it stands; its expression spells the array.
             mask: the lanes that take part.
             kind: `load`, `store` or `atomic`.
             array: the array touched.
             flat: element index from the array's address, one scalar for all lanes or
-                int64 broadcastable to (blocks, threads); not changed afterwards.
-            shift: added to each, an integer. In a loop over `a[row, k]` it changes and
-                `flat` stays the same array, so that few iterations are looked at.
+                int64 broadcastable to (blocks, threads). In a loop over `a[row, k]` it
+                stays the same array while `shift` changes.
+            shift: added to each index, an integer.
+            value: what is loaded or stored; of an atomic what was there before. None
+                where it is not known yet.
+            given: of a store the value before it took the array's element type.
         """
-        self._issue(site, mask)
-        key = (site, kind, array.space, array.address, array.itemsize)
-        totals = self._accesses.setdefault(key, [0, 0, 0])
-        self._arrays[key] = array
-        totals[0] += mask.warps
-        totals[1] += self._known_cost(key, mask, flat, shift)
-        totals[2] += mask.count
 
-    def branch(self, site: Site, mask: ActiveMask, taken: ActiveMask) -> None:
-        """Count one branch decision of each active warp, and the divergent ones."""
-        line = self._lines[site.line]
-        line["branches"] += mask.warps
-        if 0 < taken.count < mask.count:
-            line["divergent_branches"] += _divergent_warps(mask, taken)
+    def branch(
+        self, batch: Lanes, site: Site, mask: ActiveMask, taken: ActiveMask
+    ) -> None:
+        """Hear of a branch: `taken` holds the lanes of `mask` whose test is true."""
 
-    def barrier(self, site: Site, mask: ActiveMask) -> None:
-        """Count one barrier: a warp instruction of every warp that arrives."""
-        self._issue(site, mask)
-        self._barriers += mask.warps
+    def arrive(self, batch: Lanes, site: Site, mask: ActiveMask, kind: str) -> None:
+        """Hear that lanes have come to a barrier.
 
-    def counts(self) -> LaunchCounts:
-        """Return what was counted so far, lines in source order."""
-        accesses = [self._access_counts(key) for key in self._accesses]
-        accesses.sort(key=lambda a: (a.line.line, a.kind, a.array))
-        lines = sorted(self._lines.items(), key=lambda item: item[0].line)
-        return LaunchCounts(
-            tuple(accesses),
-            tuple(_line_counts(*item) for item in lines),
-            self._barriers,
-        )
+        Args:
+            batch: the lanes.
+            site: where the barrier stands.
+            mask: the lanes that came.
+            kind: `block`, `count`, `and`, `or` or `grid`.
+        """
 
-    def _issue(self, site: Site, mask: ActiveMask) -> dict[str, int]:
-        line = self._lines[site.line]
-        line["instructions"] += mask.warps
-        line["active_lanes"] += mask.count
-        return line
+    def release(self, batch: Lanes, mask: ActiveMask, kind: str) -> None:
+        """Hear that a barrier opens for lanes; told of all of them before any goes on.
 
-    def _known_cost(self, key: Place, mask: ActiveMask, flat: Any, shift: Any) -> int:
-        """Cost of an access, found once for the same lanes and place in a sector."""
-        array = self._arrays[key]
-        known = self._costs.get(key)
-        if known is None or known[0] is not flat or known[1] is not mask:
-            known = self._costs[key] = (flat, mask, {})
-        into_sector = int(shift) * array.itemsize % self._rules.sector_bytes
-        if into_sector not in known[2]:
-            known[2][into_sector] = self._cost(array, mask, flat + shift)
-        return known[2][into_sector]
+        Args:
+            batch: the lanes.
+            mask: those that go on.
+            kind: as for `arrive`.
+        """
 
-    def _cost(self, array: RecordedArray, mask: ActiveMask, flat: Any) -> int:
-        """Sectors (global) or passes (shared) of one access by a batch."""
-        # Simplified: local arrays are taken to be in registers and constant ones in
-        # their cache. A local array that is indexed at run time moves 4 sectors for
-        # each request on hardware; a constant read takes a pass for each distinct word.
-        if array.space in ("local", "constant"):
-            return 0
-        is_uniform = np.ndim(flat) == 0 or flat.shape[-1] == 1
-        is_split = array.space == "shared" and array.itemsize > BANK_BYTES
-        if is_uniform and not is_split:
-            return mask.warps  # one address for each warp: one sector, or one pass
-        flat = np.atleast_2d(flat)
-        blocks, threads = mask.shape
-        lanes = mask.lanes
-        is_same_for_blocks = flat.shape[0] == 1 and (lanes is None or len(lanes) == 1)
-        rows = 1 if is_same_for_blocks else blocks
-        shape = (rows, threads)
-        active = np.ones(shape, np.bool_) if lanes is None else lanes
-        addresses = np.broadcast_to(flat, shape) * array.itemsize + array.address
-        count = self._rules.passes if array.space == "shared" else self._rules.sectors
-        total = count(
-            addresses.reshape(-1, WARP),
-            array.itemsize,
-            np.broadcast_to(active, shape).reshape(-1, WARP),
-        )
-        return total * (blocks // rows)
+    def converge(
+        self, batch: Lanes, site: Site, mask: ActiveMask, name: str, members: Any
+    ) -> None:
+        """Hear of a warp operation.
 
-    def _access_counts(self, key: Place) -> AccessCounts:
-        site, kind = key[:2]
-        requests, sectors, lanes = self._accesses[key]
-        array = self._arrays[key]
-        return AccessCounts(
-            line=site.line,
-            array=site.expression,
-            space=array.space,
-            kind=kind,
-            requests=requests,
-            sectors=sectors,
-            active_lanes=lanes,
-            bytes_requested=lanes * array.itemsize,
-            array_bytes=array.nbytes,
-            dtype=array.element_dtype.name,
-        )
+        Args:
+            batch: the lanes.
+            site: where it stands.
+            mask: the lanes that take part.
+            name: numba's name: `syncwarp`, `shfl_sync`, `ballot_sync` and so on.
+            members: uint32 bits of the lanes that take part with each lane, a scalar
+                or broadcastable to (warps, 32).
+        """
+
+    def fence(self, batch: Lanes, site: Site, mask: ActiveMask, name: str) -> None:
+        """Hear of a memory fence.
+
+        Args:
+            batch: the lanes.
+            site: where it stands.
+            mask: the lanes that take part.
+            name: `threadfence`, `threadfence_block` or `threadfence_system`.
+        """
 
 
-def _counter(kind: str, value: Any) -> str:
-    """Name the counter of an operation: special, integer, fp64 or fp32."""
-    if kind == "special":
-        return "special"
-    dtype = np.result_type(value)
-    if kind == "compare" or dtype.kind != "f":
-        return "integer"
-    return "fp64" if dtype.itemsize == 8 else "fp32"
+EVENTS = ("begin", "end", "access", "branch", "arrive", "release", "converge", "fence")
 
 
-def _line_counts(line: SourceLine, totals: dict[str, int]) -> LineCounts:
-    names = LineCounts.__dataclass_fields__.keys() - {"line"}
-    return LineCounts(line=line, **{name: totals.get(name, 0) for name in names})
+class Recorders(Recorder):
+    """Several recorders that listen to the same launch.
 
+    Args:
+        recorders: in the order in which each of them is told.
 
-def _divergent_warps(mask: ActiveMask, taken: ActiveMask) -> int:
-    """Warps in which some active lanes take the branch and some do not."""
-    went = _by_warp(taken)
-    stayed = went < _by_warp(mask)
-    return int(np.count_nonzero(stayed & (went > 0)))
+    Example:
+        >>> both = Recorders([Recorder(), Recorder()])
+        >>> both.wants_operations
+        True
+    """
 
+    def __init__(self, recorders: Iterable[Recorder]) -> None:
+        self._recorders = tuple(recorders)
+        self.wants_operations = any(r.wants_operations for r in self._recorders)
+        for event in EVENTS:
+            setattr(self, event, self._to_all(event))
 
-def _by_warp(mask: ActiveMask) -> IntArray:
-    """Active lanes of each warp, (warps of all blocks,)."""
-    lanes = np.True_ if mask.lanes is None else mask.lanes
-    full = np.broadcast_to(lanes, mask.shape).reshape(-1, WARP)
-    counts: IntArray = np.count_nonzero(full, axis=1)
-    return counts
+    def operation(self, *told: Any) -> Any:
+        """Tell the recorders that want it of an operation, and return its value."""
+        for recorder in self._recorders:
+            if recorder.wants_operations:
+                recorder.operation(*told)
+        return told[4]
+
+    def _to_all(self, event: str) -> Any:
+        """Return a function that tells those recorders that listen to an event."""
+        nothing = getattr(Recorder, event)
+        listening = [
+            getattr(recorder, event)
+            for recorder in self._recorders
+            if getattr(type(recorder), event) is not nothing
+        ]
+        if len(listening) == 1:
+            return listening[0]
+
+        def tell(*told: Any) -> None:
+            for listen in listening:
+                listen(*told)
+
+        return tell

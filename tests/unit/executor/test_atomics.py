@@ -287,7 +287,7 @@ class Recorder:
     def __init__(self):
         self.seen = []
 
-    def access(self, site, mask, kind, array, flat):
+    def access(self, batch, site, mask, kind, array, flat, shift, value):
         self.seen.append((site.expression, mask.count, kind, array.space, int(flat)))
 
 

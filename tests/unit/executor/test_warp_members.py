@@ -66,13 +66,12 @@ class Recorder:
     def __init__(self):
         self.seen = []
 
-    def operation(self, site, mask, kind, value):
-        self.seen.append((site, mask.count, kind))
-        return value
+    def converge(self, batch, site, mask, name, members):
+        self.seen.append((site, mask.count, name, members.tolist()))
 
 
-def test_it_counts_as_one_operation():
+def test_the_recorder_hears_who_takes_part():
     recorder = Recorder()
     batch = Batch((1, 1, 1), (32, 1, 1), first=0, count=1, recorder=recorder)
     warp_members.take_part(batch, batch.entry, SITE, "syncwarp", np.int32(-1))
-    assert recorder.seen == [(SITE, 32, "arithmetic")]
+    assert recorder.seen == [(SITE, 32, "syncwarp", [[2**32 - 1]])]

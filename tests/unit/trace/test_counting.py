@@ -49,7 +49,7 @@ def first(lanes):
 
 
 def test_a_load_of_all_lanes(recorder):
-    recorder.access(SITE, EVERYONE, "load", Array, np.arange(128).reshape(SHAPE))
+    recorder.access(None, SITE, EVERYONE, "load", Array, np.arange(128).reshape(SHAPE))
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors, access.active_lanes) == (4, 128, 128)
     assert (access.bytes_requested, access.array_bytes) == (512, 4000)
@@ -58,36 +58,38 @@ def test_a_load_of_all_lanes(recorder):
 
 
 def test_a_warp_without_active_lanes_makes_no_request(recorder):
-    recorder.access(SITE, first(8), "load", Array, np.arange(128).reshape(SHAPE))
+    recorder.access(None, SITE, first(8), "load", Array, np.arange(128).reshape(SHAPE))
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors, access.active_lanes) == (2, 16, 16)
 
 
 def test_one_address_for_all_lanes_is_one_sector_for_each_warp(recorder):
-    recorder.access(SITE, first(40), "load", Array, np.int64(7))
-    recorder.access(SITE, first(40), "load", Array, np.array([[7], [8]]))
+    recorder.access(None, SITE, first(40), "load", Array, np.int64(7))
+    recorder.access(None, SITE, first(40), "load", Array, np.array([[7], [8]]))
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors) == (8, 8)
 
 
 def test_addresses_that_are_the_same_in_every_block_are_counted_for_each(recorder):
-    recorder.access(SITE, first(40), "load", Array, THREADS)
+    recorder.access(None, SITE, first(40), "load", Array, THREADS)
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors) == (4, 80)
 
 
 def test_shared_memory_is_counted_in_passes(recorder):
-    recorder.access(SITE, EVERYONE, "store", Shared, THREADS + np.array([[0], [64]]))
+    recorder.access(
+        None, SITE, EVERYONE, "store", Shared, THREADS + np.array([[0], [64]])
+    )
     counts = recorder.counts()
     assert counts.accesses[0].sectors == 40
     assert counts.sectors == 0
 
 
 def test_accesses_add_up_by_place_and_kind_in_source_order(recorder):
-    recorder.access(LATER, EVERYONE, "load", Array, THREADS)
+    recorder.access(None, LATER, EVERYONE, "load", Array, THREADS)
     for _ in range(3):
-        recorder.access(SITE, EVERYONE, "store", Array, THREADS)
-    recorder.access(SITE, EVERYONE, "load", Array, THREADS)
+        recorder.access(None, SITE, EVERYONE, "store", Array, THREADS)
+    recorder.access(None, SITE, EVERYONE, "load", Array, THREADS)
     accesses = recorder.counts().accesses
     assert [(a.array, a.kind, a.requests) for a in accesses] == [
         ("x", "load", 4),
@@ -112,7 +114,7 @@ def test_accesses_add_up_by_place_and_kind_in_source_order(recorder):
 def test_operations_are_counted_by_the_dtype_of_their_result(
     recorder, kind, value, counter
 ):
-    assert recorder.operation(SITE, first(40), kind, value) is value
+    assert recorder.operation(None, SITE, first(40), kind, value) is value
     (line,) = recorder.counts().lines
     assert getattr(line, counter) == 80
     assert (line.instructions, line.active_lanes) == (4, 80)
@@ -121,23 +123,23 @@ def test_operations_are_counted_by_the_dtype_of_their_result(
 
 
 def test_a_branch_diverges_in_the_warps_that_part(recorder):
-    recorder.branch(SITE, EVERYONE, first(8))
-    recorder.branch(SITE, EVERYONE, first(32))
-    recorder.branch(SITE, EVERYONE, EVERYONE)
-    recorder.branch(SITE, EVERYONE, first(0))
+    recorder.branch(None, SITE, EVERYONE, first(8))
+    recorder.branch(None, SITE, EVERYONE, first(32))
+    recorder.branch(None, SITE, EVERYONE, EVERYONE)
+    recorder.branch(None, SITE, EVERYONE, first(0))
     (line,) = recorder.counts().lines
     assert (line.branches, line.divergent_branches) == (16, 2)
 
 
 def test_lanes_that_were_inactive_before_do_not_diverge(recorder):
-    recorder.branch(SITE, first(8), first(8))
-    recorder.branch(SITE, first(40), first(32))
+    recorder.branch(None, SITE, first(8), first(8))
+    recorder.branch(None, SITE, first(40), first(32))
     (line,) = recorder.counts().lines
     assert (line.branches, line.divergent_branches) == (6, 0)
 
 
 def test_barriers_are_counted_by_warp(recorder):
-    recorder.barrier(SITE, first(40))
+    recorder.arrive(None, SITE, first(40), "block")
     assert recorder.counts().barriers == 4
 
 
@@ -151,7 +153,7 @@ def test_local_and_constant_memory_take_instructions_but_no_traffic(recorder, na
     class Other(Array):
         space = name
 
-    recorder.access(SITE, first(40), "load", Other, np.arange(128).reshape(SHAPE))
+    recorder.access(None, SITE, first(40), "load", Other, np.arange(128).reshape(SHAPE))
     counts = recorder.counts()
     (access,) = counts.accesses
     assert (access.space, access.requests, access.sectors) == (name, 4, 0)
@@ -160,10 +162,10 @@ def test_local_and_constant_memory_take_instructions_but_no_traffic(recorder, na
     assert (counts.requests, counts.sectors) == (0, 0)
 
 
-def test_a_reset_recorder_has_counted_nothing(recorder):
-    recorder.access(SITE, EVERYONE, "load", Array, np.int64(7))
-    recorder.barrier(SITE, EVERYONE)
-    recorder.reset()
+def test_a_launch_that_begins_anew_has_counted_nothing(recorder):
+    recorder.access(None, SITE, EVERYONE, "load", Array, np.int64(7))
+    recorder.arrive(None, SITE, EVERYONE, "block")
+    recorder.begin(None)
     assert recorder.counts() == CountingRecorder(Rules()).counts()
 
 
@@ -184,7 +186,7 @@ class Wide(Shared):
 
 def cost(recorder, *accesses):
     for array, mask, flat, shift in accesses:
-        recorder.access(SITE, mask, "load", array, flat, shift)
+        recorder.access(None, SITE, mask, "load", array, flat, shift)
     return sum(access.sectors for access in recorder.counts().accesses)
 
 
