@@ -39,7 +39,13 @@ class Settings:
             as its next barrier; `reversed`: the last block and warp first; `shuffled`:
             blocks, and warps after each barrier, in a drawn order. A kernel whose
             results depend on the order lacks a barrier, or has a race.
-        schedule_seed: draws the order of `shuffled`.
+            Lanes that meet in one atomic operation take turns in a drawn order too.
+        schedule_seed: draws the orders of `shuffled`.
+        poison: what fresh device, shared and local memory holds. `loud`: NaN, or the
+            largest integer; `zero`: zeros, which hide that nobody wrote it.
+        print_threads: begin each line that threads print with their block and thread.
+        warn_negative_index: warn when an index that is computed comes out negative, and
+            so counts from the end of its axis.
 
     Raises:
         SettingsError: `schedule` names no order.
@@ -58,6 +64,9 @@ class Settings:
     loop_budget: int = 1_000_000
     schedule: str = "lockstep"
     schedule_seed: int = 0
+    poison: str = "loud"
+    warn_negative_index: bool = True
+    print_threads: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an order that does not exist.

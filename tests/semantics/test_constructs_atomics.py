@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.semantics.rows import ROWS_IN_ALL, Rows, counts_of, integers
-from tinytorch_gpu import cuda
+from tinytorch_gpu import cuda, settings
 from tinytorch_gpu.errors import OutOfBoundsError
 
 row = Rows()
@@ -50,6 +50,31 @@ def _it_is_the_order_of_lanes():
     for value in values[::-1]:
         backwards = np.float32(backwards + value)
     assert total[0] == expected != backwards
+
+
+@row("float add order")
+def _a_shuffled_schedule_draws_it():
+    @cuda.jit
+    def kernel(total, values, old):
+        t = cuda.threadIdx.x
+        old[t] = cuda.atomic.add(total, 0, values[t])
+
+    values = np.random.default_rng(4).normal(0, 1e3, 32).astype(np.float32)
+
+    def run(seed):
+        total, old = np.zeros(1, np.float32), np.zeros(32, np.float32)
+        with settings.override(schedule="shuffled", schedule_seed=seed):
+            kernel[1, 32](total, values, old)
+        return total[0], old
+
+    totals = {run(seed)[0].item() for seed in range(8)}
+    assert len(totals) > 1
+    assert max(totals) - min(totals) < 0.05  # 32 roundings of sums below 2**14
+    total, old = run(1)
+    assert run(1)[0] == total
+    # Each lane's old value plus its own is what exactly one other lane found.
+    left = sorted([*(old + values).tolist(), 0.0])
+    assert left == sorted([*old.tolist(), total.item()])
 
 
 @row("`add` result")
@@ -158,7 +183,8 @@ def _it_is_told_as_a_store_is():
         kernel[1, 8](cells, 3)
     assert caught.value.threads == tuple((t, 0, 0) for t in (5, 6, 7))
     assert not cells.any()
-    kernel[1, 8](cells, -8)  # negative indices wrap once
+    with settings.override(warn_negative_index=False):
+        kernel[1, 8](cells, -8)  # negative indices wrap once
     assert cells.tolist() == [1] * 8
 
 

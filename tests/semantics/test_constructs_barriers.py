@@ -42,6 +42,8 @@ def _the_missing_threads_are_named():
     assert (error.arrived, error.expected, error.block) == (40, 64, (0, 0, 0))
     assert error.threads == tuple((t, 0, 0) for t in range(40, 64))
     assert error.line == line_number(kernel, "cuda.syncthreads()")
+    assert error.elsewhere == line_number(kernel, "if t < 40:")
+    assert f"they did not take `if t < 40:` (line {error.elsewhere})" in str(error)
     assert not out.any()
 
 
@@ -79,6 +81,11 @@ def _it_faults_when_the_first_lane_has_left():
     with pytest.raises(BarrierDivergenceError) as caught:
         kernel[1, 64](out, 50)
     assert (caught.value.arrived, caught.value.expected) == (14, 64)
+    loop = line_number(kernel, "for k in range(2 + (t >= n)):")
+    assert caught.value.elsewhere == loop
+    assert f"they left `for k in range(2 + (t >= n)):` (line {loop}) before" in str(
+        caught.value
+    )
 
 
 @row("threads that already **exited** (`if i >= n: return` before a barrier)")

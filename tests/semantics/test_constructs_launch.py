@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests.semantics.rows import ROWS_IN_ALL, Rows, counts_of, integers
-from tinytorch_gpu import cuda
+from tinytorch_gpu import cuda, settings
 from tinytorch_gpu.cuda import float32, int32, int64
 from tinytorch_gpu.errors import (
+    KernelWarning,
     LaunchConfigError,
     OutOfBoundsError,
     SharedMemoryLimitError,
@@ -108,7 +109,7 @@ def _they_are_counted_and_never_fail():
         counts = counts_of(lambda out=out, stride=stride: kernel[1, 32](out, stride))
         assert out.tolist() == list(range(32))
         shared = [a for a in counts.accesses if a.space == "shared"]
-        assert [a.sectors for a in shared] == [passes, passes]
+        assert [a.wavefronts for a in shared] == [passes, passes]
 
 
 @row("launch with >1024 threads, 0 dims, wrong arg count or type")
@@ -176,9 +177,36 @@ def _it_follows_the_order_of_threads():
     with contextlib.redirect_stdout(shown):
         kernel[2, 2](integers(1, 2, 3, 4))
     assert shown.getvalue() == "thread 0 0.5\nthread 1 1.0\nthread 3 2.0\n"
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as shown,
+        settings.override(print_threads=True),
+    ):
+        kernel[2, 2](integers(1, 2, 3, 4))
+    assert shown.getvalue().splitlines() == [
+        "block (0, 0, 0), thread (0, 0, 0): thread 0 0.5",
+        "block (0, 0, 0), thread (1, 0, 0): thread 1 1.0",
+        "block (1, 0, 0), thread (1, 0, 0): thread 3 2.0",
+    ]
 
 
 test_the_construct = row.as_test()
+
+
+def test_a_captured_global_is_frozen_and_its_change_is_told():
+    """The row of kernel-languages.md 1.5 on host arrays and scalars."""
+    scale = 2
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = scale
+
+    out = np.zeros(1)
+    kernel[1, 1](out)
+    scale = 3
+    with pytest.warns(KernelWarning, match="`scale` is 3 now; kernel was compiled"):
+        kernel[1, 1](out)
+    kernel[1, 1](out)  # told once
+    assert out[0] == 2
 
 
 def test_every_row_has_its_test():

@@ -8,7 +8,8 @@ from tests.semantics.agreement import check
 
 
 @pytest.mark.filterwarnings(  # some return before a barrier, as published code does
-    r"ignore:\d+ of the block's:tinytorch_gpu.errors.KernelWarning"
+    r"ignore:\d+ of the block's:tinytorch_gpu.errors.KernelWarning",
+    "ignore:.*index is negative:tinytorch_gpu.errors.KernelWarning",
 )
 @pytest.mark.parametrize(
     ("kernel", "grid", "block", "arguments"),

@@ -72,9 +72,8 @@ class _Desugar(ast.NodeTransformer):
         """Write `x in (1, 3)` as `x == 1 or x == 3`."""
         self.generic_visit(node)
         operator, among = node.ops[0], node.comparators[0]
-        is_simple = isinstance(
-            node.left, (ast.Name, ast.Constant)
-        )  # read several times
+        # The left side is read several times, so that it must have no effects.
+        is_simple = isinstance(node.left, (ast.Name, ast.Constant))
         is_tuple = isinstance(among, ast.Tuple) and bool(among.elts)
         is_membership = isinstance(operator, (ast.In, ast.NotIn)) and len(node.ops) == 1
         if not (is_membership and is_simple and is_tuple):

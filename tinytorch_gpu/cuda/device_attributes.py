@@ -102,7 +102,8 @@ class CudaDevice:
         return CudaContext(self)
 
     def reset(self) -> None:
-        """Do nothing: arrays are freed when nothing refers to them any more."""
+        """Free all device memory; arrays made before cannot be used any more."""
+        current_device().allocator.free_all("device.reset()")
 
     def __getattr__(self, name: str) -> int:
         """Return a device attribute by CUDA's name, for example `WARP_SIZE`.
@@ -174,4 +175,5 @@ class CudaContext:
         current_device().synchronize()
 
     def reset(self) -> None:
-        """Do nothing: arrays are freed when nothing refers to them any more."""
+        """Free all device memory; arrays made before cannot be used any more."""
+        current_device().allocator.free_all("current_context().reset()")

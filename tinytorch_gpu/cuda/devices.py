@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.cuda.device_attributes import CudaContext, CudaDevice
 from tinytorch_gpu.errors import UnknownDeviceError
+from tinytorch_gpu.runtime.device import current_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -157,7 +158,12 @@ def detect() -> bool:
 
 
 def close() -> None:
-    """Do nothing: on hardware it destroys the context and with it all arrays."""
+    """Free all device memory, whichever arrays lie in it.
+
+    On hardware it destroys the context. Any use of such an array afterwards raises
+    `UseAfterFreeError`.
+    """
+    current_device().allocator.free_all("cuda.close()")
 
 
 @contextmanager

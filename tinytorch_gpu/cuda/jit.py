@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from tinytorch_gpu.cuda.captured import warn_of_changes
 from tinytorch_gpu.cuda.configuration import ConfiguredKernel, ForAll, configure
 from tinytorch_gpu.cuda.dummies import dummy_of
 from tinytorch_gpu.cuda.introspection import (
@@ -90,18 +91,23 @@ class Kernel(NoMachineCode):
     def program_for(self, values: tuple[Any, ...]) -> LaneProgram:
         """Return the lane program for arguments of these types, made at first need.
 
+        It warns when a global that was compiled in stands for something else now.
+
         Args:
             values: arguments as the executor takes them, one for each parameter.
 
         Raises:
             KernelSyntaxError: a construct is outside the kernel language; says where.
             KernelTypeError: types do not fit; says where.
+            KernelWarning: the reader's filters turn warnings into errors.
         """
         key = tuple(map(_type_key, values))
         if key not in self._programs:
             dummies = [dummy_of(value) for value in values]
             self._programs[key] = self.function.kernel_program(dummies)
-        return self._programs[key]
+        program = self._programs[key]
+        warn_of_changes(self.function.captured[program])
+        return program
 
     @property
     def signatures(self) -> list[tuple[Type, ...]]:

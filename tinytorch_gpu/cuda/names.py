@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.cuda.captured import Captured
 from tinytorch_gpu.executor.constant_memory import freeze
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from types import FunctionType
 
     from tinytorch_gpu.executor.constant_memory import ConstantArray
+    from tinytorch_gpu.trace import SourceLine
 
 __all__ = ["NOT_STATIC", "Names"]
 
@@ -40,6 +42,7 @@ class Names:
         function: the kernel.
         tree: its syntax tree.
         frozen: host arrays that were taken over before, by identity.
+        line: where the kernel begins; None keeps no notes of what is looked up.
     """
 
     def __init__(
@@ -47,7 +50,10 @@ class Names:
         function: FunctionType,
         tree: ast.FunctionDef,
         frozen: dict[int, tuple[Any, ConstantArray]] | None = None,
+        line: SourceLine | None = None,
     ) -> None:
+        self.captured: dict[str, Captured] = {}
+        self._line = line
         self._frozen = {} if frozen is None else frozen
         self.parameters = tuple(a.arg for a in tree.args.args)
         self.local = _assigned(tree) | set(self.parameters)
@@ -61,14 +67,17 @@ class Names:
 
     def lookup(self, name: str) -> Any:
         """Return what a non-local name stands for, or NOT_STATIC when nothing."""
-        if name in self._closure:
-            try:
-                return self._closure[name].cell_contents
-            except ValueError:  # the enclosing function has not assigned it yet
-                return NOT_STATIC
-        if name in self._globals:
-            return self._globals[name]
-        return getattr(builtins, name, NOT_STATIC)
+        holder: Any = self._closure.get(name, self._globals)
+        try:
+            is_global = holder is self._globals
+            value = holder[name] if is_global else holder.cell_contents
+        except KeyError:
+            return getattr(builtins, name, NOT_STATIC)
+        except ValueError:  # the enclosing function has not assigned it yet
+            return NOT_STATIC
+        if self._line is not None and name not in self.captured:
+            self.captured[name] = Captured(self._line, name, holder, value)
+        return value
 
     def frozen(self, array: Any) -> ConstantArray:
         """Return the constant copy of a host array, taken when it is first met.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tinytorch_gpu.cuda.captured import Captured
+
 __all__ = ["PENDING", "DeviceProgram"]
 
 PENDING: Any = object()
@@ -28,6 +30,7 @@ class DeviceProgram:
         arrays: shape and dtype of each shared array, those of functions it calls too.
         has_arrays: it makes shared or local arrays, which each call has its own of.
         local_bytes: bytes of the local arrays that one thread makes in it.
+        captured: names outside it and the functions it calls, as they were compiled.
         control: parameters that steer addresses or branches, and DATA.
         value_sources: parameters that the result depends on, and DATA.
     """
@@ -42,5 +45,6 @@ class DeviceProgram:
     arrays: list[Any] = field(default_factory=list)
     has_arrays: bool = False
     local_bytes: int = 0
+    captured: tuple[Captured, ...] = ()
     control: frozenset[str] = frozenset()
     value_sources: frozenset[str] = frozenset()

@@ -45,6 +45,7 @@ from tinytorch_gpu.executor.global_memory import global_array
 from tinytorch_gpu.executor.indexing import get_attribute, load, store
 from tinytorch_gpu.executor.lanes import UNDEFINED
 from tinytorch_gpu.executor.local_memory import local_array
+from tinytorch_gpu.executor.parting import SPOTS
 from tinytorch_gpu.executor.printing import (
     kernel_assert,
     kernel_divisor,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FunctionType
 
+    from tinytorch_gpu.cuda.captured import Captured
 
 __all__ = ["KernelFunction"]
 
@@ -112,6 +114,7 @@ class KernelFunction:
         self._is_debug = is_debug
         self._programs: dict[str, DeviceProgram] = {}
         self._frozen: dict[int, Any] = {}  # host arrays, as they first were
+        self.captured: dict[LaneProgram, tuple[Captured, ...]] = {}
 
     @cached_property
     def text(self) -> KernelText:
@@ -147,7 +150,7 @@ class KernelFunction:
         plain, writer = self._compiled(*typed, is_counted=False, is_kernel=True)
         counted, _ = self._compiled(*typed, is_counted=True, is_kernel=True)
         control, _ = _steered(writer)
-        return LaneProgram(
+        lane_program = LaneProgram(
             source=self.text.source,
             parameters=writer.names.parameters,
             plain=plain,
@@ -160,6 +163,8 @@ class KernelFunction:
             shared=tuple(writer.arrays),
             text="\n".join(writer.lines),
         )
+        self.captured[lane_program] = _captured(writer)
+        return lane_program
 
     def device_program(self, dummies: list[Any]) -> DeviceProgram:
         """Return the program of a device function for these types of arguments.
@@ -199,6 +204,7 @@ class KernelFunction:
         program.is_cooperative = writer.is_cooperative
         program.arrays, program.has_arrays = writer.arrays, writer.has_arrays
         program.local_bytes = writer.local_bytes
+        program.captured = _captured(writer)
         program.plain, program.counted = plain, counted
 
     def _typed(
@@ -206,7 +212,8 @@ class KernelFunction:
     ) -> tuple[ast.FunctionDef, Names, dict[str, Any]]:
         """Return a tree with versions apart, its names, its variables' dummies."""
         tree = copy.deepcopy(self._tree)
-        names = Names(self.function, tree, self._frozen)
+        line = self.text.line_of(self.text.tree)
+        names = Names(self.function, tree, self._frozen, line)
         parameters = dict(zip(names.parameters, dummies, strict=True))
         types = CallTypes(
             self.text,
@@ -219,7 +226,9 @@ class KernelFunction:
             types.infer(tree)
         variables = separate_versions(tree, types)
         prune(tree)
-        return tree, Names(self.function, tree, self._frozen), variables
+        written = Names(self.function, tree, self._frozen, line)
+        written.captured |= names.captured
+        return tree, written, variables
 
     def _compiled(
         self,
@@ -246,9 +255,16 @@ class KernelFunction:
         lines = program.splitlines(keepends=True)
         linecache.cache[file] = (len(program), None, lines, file)
         namespace = {**RUNTIME, **writer.constants, LINES: writer.line_sources}
+        namespace[SPOTS] = writer.line_spots
         exec(compile(program, file, "exec"), namespace)  # noqa: S102  (our own text)
         weakref.finalize(namespace[name], linecache.cache.pop, file, None)
         return namespace[name], writer
+
+
+def _captured(writer: StatementWriter) -> tuple[Captured, ...]:
+    """Return the names that a program and those it calls found outside, each once."""
+    found = (*writer.called, *writer.names.captured.values())
+    return tuple({captured.key: captured for captured in found}.values())
 
 
 def _steered(writer: StatementWriter) -> tuple[frozenset[str], frozenset[str]]:

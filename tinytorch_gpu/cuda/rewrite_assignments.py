@@ -9,6 +9,7 @@ from tinytorch_gpu.cuda.rewrite_calls import CallWriter
 from tinytorch_gpu.cuda.rewrite_defined import read_names, sink_names, undefined_names
 from tinytorch_gpu.cuda.rewrite_scopes import variable_scopes
 from tinytorch_gpu.cuda.spelling import spell
+from tinytorch_gpu.executor.parting import Around, Spot
 
 if TYPE_CHECKING:
     from tinytorch_gpu.cuda.kernel_source import KernelText
@@ -39,8 +40,11 @@ class AssignmentWriter(CallWriter):
         super().__init__(text, names, is_counted=is_counted)
         self.lines: list[str] = []
         self.line_sources: list[SourceLine] = []
+        self.line_spots: list[Spot] = []
+        self.around: tuple[Around, ...] = ()
         self.indent = 1
         self.at = text.line_of(tree)
+        self._function = text.name
         self.suite_masks: dict[int, str] = {}
         self.undefined = undefined_names(tree)
         self._scopes = variable_scopes(tree)
@@ -49,6 +53,7 @@ class AssignmentWriter(CallWriter):
         """Write one line of the lane program."""
         self.lines.append("    " * self.indent + line)
         self.line_sources.append(self.at)
+        self.line_spots.append(Spot(self._function, self.around, self.mask))
 
     def check_defined(self, node: ast.stmt) -> None:
         """Write a check of variables that reach memory, an address or a branch."""

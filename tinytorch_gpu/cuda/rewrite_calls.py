@@ -14,6 +14,7 @@ from tinytorch_gpu.cuda.rewrite_expressions import ExpressionWriter
 from tinytorch_gpu.cuda.spelling import spell
 
 if TYPE_CHECKING:
+    from tinytorch_gpu.cuda.captured import Captured
     from tinytorch_gpu.cuda.kernel_source import KernelText
     from tinytorch_gpu.cuda.names import Names
     from tinytorch_gpu.cuda.program import DeviceProgram
@@ -35,6 +36,7 @@ class CallWriter(ExpressionWriter):
         self.arrays: list[Any] = []  # shape and dtype of each shared array
         self.has_arrays = False
         self.local_bytes = 0  # of local arrays, for each thread
+        self.called: list[Captured] = []  # names outside the functions it calls
         self.is_recursive = False
         self.is_resumable = False
         self.is_cooperative = False
@@ -95,6 +97,7 @@ class CallWriter(ExpressionWriter):
         self.arrays += program.arrays
         self.has_arrays |= program.has_arrays
         self.local_bytes += program.local_bytes
+        self.called += program.captured
         self.is_cooperative |= program.is_cooperative
         run = "counted" if self.is_counted else "plain"
         call = f"{self.keep(program)}.{run}(b, {self.mask}, {self._bound(node)})"

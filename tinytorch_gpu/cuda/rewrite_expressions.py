@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tinytorch_gpu.cuda.dummies import typed_constant
+from tinytorch_gpu.cuda.from_end import negative_constants
 from tinytorch_gpu.cuda.functions import known_function
 from tinytorch_gpu.cuda.intrinsics import Intrinsic, Special
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
@@ -55,6 +56,7 @@ class ExpressionWriter:
         self.is_counted = is_counted
         self.constants: dict[str, Any] = {}
         self.mask = "m0"
+        self.needed = ""  # lanes that need what is written, if not all of the mask
         self.is_lazy = False
         self._counter = 0
         self.writers: dict[type[ast.expr], Callable[[Any], str]] = {
@@ -96,7 +98,8 @@ class ExpressionWriter:
 
     def site(self, node: ast.AST, expression: str = "") -> str:
         """Return the name of the site of a node."""
-        return self.keep(Site(self.text.line_of(node), expression), "s")
+        from_end = negative_constants(node, self.names)
+        return self.keep(Site(self.text.line_of(node), expression, from_end), "s")
 
     def refuse(self, node: ast.AST, what: str, fix: str = "") -> NoReturn:
         """Raise the error for a construct outside the kernel language."""
@@ -157,6 +160,8 @@ class ExpressionWriter:
         """
         if not self.is_counted:
             return value
+        if operand and self.needed:
+            operand = (*operand, self.needed)
         told = ", ".join((self.site(node), self.mask, repr(kind), value, *operand))
         return f"op(b, {told})"
 
@@ -213,9 +218,10 @@ class ExpressionWriter:
         joined = self.write(first)
         for value in others:
             if self.is_pure(value):
-                name = "and_then" if is_and else "or_else"
-                written = f"{name}({joined}, {self.write(value)})"
-                joined = self.counted(node, "arithmetic", written)
+                name, asked = "and_then" if is_and else "or_else", self.fresh("t")
+                right = self._side(value, asked, "0" if is_and else "1")
+                left = f"{asked} := {joined}" if f"({asked})" in right else joined
+                joined = self.counted(node, "arithmetic", f"{name}({left}, {right})")
             else:
                 name = "both" if is_and else "either"
                 joined = f"b.{name}({self.mask}, {joined}, {self._lazy(value)})"
@@ -225,20 +231,37 @@ class ExpressionWriter:
         test = self.write(node.test)
         are_numbers = getattr(node, "is_number", True)
         if are_numbers and self.is_pure(node.body) and self.is_pure(node.orelse):
-            sides = f"{self.write(node.body)}, {self.write(node.orelse)}"
-            return self.counted(node, "arithmetic", f"select({test}, {sides})")
+            asked = self.fresh("t")
+            yes = self._side(node.body, asked, "0")
+            no = self._side(node.orelse, asked, "1")
+            test = f"{asked} := {test}" if f"({asked})" in yes + no else test
+            return self.counted(node, "arithmetic", f"select({test}, {yes}, {no})")
         sides = f"{self._lazy(node.body)}, {self._lazy(node.orelse)}"
         return f"b.choose({self.mask}, {test}, {sides}, {self.site(node)})"
+
+    def _side(self, node: ast.expr, test: str, which: str) -> str:
+        """Write a pure side, computed for all lanes; the recorder hears of its own.
+
+        Args:
+            node: the side.
+            test: the name of what decides.
+            which: "0" if the side is for lanes where that is true, else "1".
+        """
+        outer = self.needed
+        self.needed = f"{outer or self.mask}.split(truth({test}))[{which}]"
+        written = self.write(node)
+        self.needed = outer
+        return written
 
     def _lazy(self, node: ast.expr) -> str:
         """Write a side that is evaluated under a mask of its own."""
         return self._lazily(lambda: self.write(node))
 
     def _lazily(self, write: Callable[[], str]) -> str:
-        outer, self.mask = (self.mask, self.is_lazy), self.fresh("m")
-        self.is_lazy = True
+        outer = self.mask, self.is_lazy, self.needed
+        self.mask, self.is_lazy, self.needed = self.fresh("m"), True, ""
         written = f"(lambda {self.mask}: {write()})"
-        self.mask, self.is_lazy = outer
+        self.mask, self.is_lazy, self.needed = outer
         return written
 
     def _subscript(self, node: ast.Subscript) -> str:

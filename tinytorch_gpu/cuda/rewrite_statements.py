@@ -16,6 +16,7 @@ import numpy as np
 from tinytorch_gpu.cuda.dummies import poison_of
 from tinytorch_gpu.cuda.rewrite_assignments import AssignmentWriter
 from tinytorch_gpu.cuda.spelling import spell
+from tinytorch_gpu.executor.parting import Around, Spot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["StatementWriter"]
 
 Suite = list[ast.stmt]
+BROKE = "left {} by `break`"
 
 
 class StatementWriter(AssignmentWriter):
@@ -92,6 +94,7 @@ class StatementWriter(AssignmentWriter):
         self.emit("return f.value")
         head = f"def {name}(b, m0, {parameters}):"
         self.line_sources.insert(0, self.at)
+        self.line_spots.insert(0, Spot(self.text.name, (), "m0"))
         return "\n".join([head, *self.lines])
 
     # Suites and masks.
@@ -109,10 +112,12 @@ class StatementWriter(AssignmentWriter):
                 self.indent += 1
         self.mask, self.indent, self._is_tail = outer_mask, outer_indent, is_tail
 
-    def _nested(self, body: Suite, mask: str) -> None:
+    def _nested(self, body: Suite, mask: str, around: Around) -> None:
+        outer, self.around = self.around, (*self.around, around)
         self.indent += 1
         self._suite(body, mask)
         self.indent -= 1
+        self.around = outer
 
     def _statement(self, node: ast.stmt) -> None:
         writer = self._statements[type(node)]
@@ -130,14 +135,17 @@ class StatementWriter(AssignmentWriter):
         taken, rest = self.fresh("m"), self.fresh("m")
         test, site = self.write(node.test), self.site(node)
         self.emit(f"{taken}, {rest} = b.branch({self.mask}, {test}, {site})")
-        sides = [(node.body, taken), (node.orelse, rest)]
-        waiting = [_syncs_grid(body) for body, _ in sides]
+        line = self.text.line_of(node)
+        skipped = Around(line, "did not take {}", self.mask, rest)
+        took = Around(line, "took {}", self.mask, taken)
+        sides = [(node.body, taken, skipped), (node.orelse, rest, took)]
+        waiting = [_syncs_grid(body) for body, *_ in sides]
         if any(waiting):  # the others go first: a grid barrier waits for their end
             sides.sort(key=lambda side: _syncs_grid(side[0]))
-        for position, (body, mask) in enumerate(sides):
+        for position, (body, mask, others) in enumerate(sides):
             if body:
                 self.emit(f"if {mask}.count:")
-                self._nested(body, mask)
+                self._nested(body, mask, others)
             if any(waiting) and position == 0 and self._is_tail:
                 self.emit(f"f.leave({mask})")
         if _leaves(node):
@@ -167,13 +175,14 @@ class StatementWriter(AssignmentWriter):
         self.indent += 1
         self.emit(f"{inside} = {loop}.mask")
         self.emit(f"if not {inside}.count: break")
+        around, self.around = self.around, (*self.around, self._in_loop(node, loop))
         outer, self.mask = self.mask, inside
         self.check_defined(node)
         stored = (n for n in ast.walk(node) if isinstance(n, ast.Name))
         changed = sorted({n.id for n in stored if isinstance(n.ctx, ast.Store)})
         state = "".join(f"v_{name}, " for name in changed)
         self.emit(f"{inside} = {loop}.test({self.write(node.test)}, ({state}))")
-        self.mask = outer
+        self.mask, self.around = outer, around
         self.emit(f"if not {inside}.count: break")
         self.indent -= 1
         self._loop_body(node, loop, inside, is_shrinking=True)
@@ -184,7 +193,7 @@ class StatementWriter(AssignmentWriter):
         """Write the body, hand the lanes back, then `else` and what `return` took."""
         self._loops.append(loop)
         is_tail, self._is_tail = self._is_tail, False
-        self._nested(node.body, inside)
+        self._nested(node.body, inside, self._in_loop(node, loop))
         self._loops.pop()
         if is_shrinking:
             self.indent += 1
@@ -193,17 +202,21 @@ class StatementWriter(AssignmentWriter):
         if node.orelse:
             rest = self.fresh("m")
             self.emit(f"{rest} = {loop}.finished")
-            broke = self.fresh(
-                "m"
-            )  # the suite's own mask holds all until `else` is over
+            # The suite's own mask holds all until `else` is over.
+            broke = self.fresh("m")
             self.emit(f"{broke} = {self.mask}.minus({rest})")
             self.emit(f"if {rest}.count:")
-            self._nested(node.orelse, rest)
+            others = Around(self.text.line_of(node), BROKE, self.mask, broke)
+            self._nested(node.orelse, rest, others)
             if _shrinks(node.orelse):
                 self.emit(f"{self.mask} = {broke}.plus({rest})")
         self._is_tail = is_tail
         if _leaves(node):
             self.emit(f"{self.mask} = f.staying({self.mask})")
+
+    def _in_loop(self, node: ast.For | ast.While, loop: str) -> Around:
+        line = self.text.line_of(node)
+        return Around(line, "left {} before", self.mask, loop, is_loop=True)
 
     def _break(self, _node: ast.Break) -> None:
         self.emit(f"{self.mask} = {self.mask}.none()")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import BarrierDivergenceError, KernelWarning
-from tinytorch_gpu.executor.faults import coordinates, place_of
+from tinytorch_gpu.executor.faults import place_facts, place_of
 from tinytorch_gpu.executor.notices import warn_at
+from tinytorch_gpu.executor.parting import Parting, parting
+from tinytorch_gpu.trace import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,23 +47,64 @@ def divergence(
     batch, line = strands[0].batch, arrival.site.line
     row, absent, text = place_of(batch, missing)
     arrived, expected = int(came[row].sum()), int(live[row].sum())
+    parted = _parted(strands, missing[row], row, arrival)
     other = _line_of_others(strands, came[row], missing[row], row, arrival)
+    line_told = other or (parted.line if parted else None)
     scope = "grid" if arrival.kind == "grid" else "block"
     return BarrierDivergenceError(
         f"{arrival.call} reached by {arrived} of the block's {expected} live threads",
-        where=f"{line}\nnot there: {text}"
-        + (f"\nthey wait at line {other.line}:    {other.text}" if other else ""),
+        where=f"{line}\nnot there: {text}" + _whereabouts(parted, other, len(absent)),
         why=f"a barrier opens when every live thread of the {scope} has come;\n"
         + (COUNTS if other else HANGS),
         fix=FIXES[scope],
-        kernel=line.kernel,
-        line=line.line,
-        block=coordinates(batch.first + row, batch.grid),
+        kind="divergent_barrier",
         arrived=arrived,
         expected=expected,
-        threads=tuple(coordinates(int(t), batch.block) for t in absent),
-        elsewhere=other.line if other else None,
+        lanes_at_fault=int(missing.sum()),
+        **place_facts(batch, line, row, absent),
+        elsewhere=line_told.line if line_told else None,
     )
+
+
+def _parted(
+    strands: Sequence[Strand], missing: Any, row: int, arrival: Arrival
+) -> Parting | None:
+    """Find where missing lanes parted from the lanes of their strand that wait.
+
+    A warp that has run to its end cannot tell which statements it skipped.
+
+    Args:
+        strands: the block's strands.
+        missing: bool (threads,), lanes that are not there.
+        row: the block's position in its batch.
+        arrival: the barrier that they miss.
+    """
+    at_end = 0
+    for strand in strands:
+        absent = missing & strand.batch.live.full()[row]
+        if strand.arrival is None:
+            at_end += int(absent.sum())
+        elif strand.arrival.is_at(arrival):
+            found = parting(strand, absent, row)
+            if found is not None:
+                return found
+    return Parting(at_end, None, "ran to the end of the kernel") if at_end else None
+
+
+def _whereabouts(parted: Parting | None, other: SourceLine | None, missing: int) -> str:
+    """Tell where missing lanes are: at another barrier, or past which statement.
+
+    Args:
+        parted: what they did.
+        other: the barrier at which they wait.
+        missing: how many they are.
+    """
+    if other is not None:
+        return f"\nthey wait at line {other.line}:    {other.text}"
+    if parted is None:
+        return ""
+    who = "they" if parted.lanes == missing else f"{parted.lanes} of them"
+    return f"\n{who} {parted.did}"
 
 
 def _line_of_others(
@@ -89,8 +132,10 @@ def _line_of_others(
 
 
 def _run_on(strand: Strand) -> None:
-    """Let a strand pass its barrier, which never opened; what it prints is dropped."""
+    """Let a strand pass its barrier, which never opened; nobody hears what it does."""
     journal = strand.batch.journal
+    if strand.batch.recorder is not None:
+        strand.batch.recorder = Recorder()
     printed = len(journal.lines) if journal is not None else 0
     with contextlib.suppress(Exception):
         strand.advance(np.int32(0))
@@ -125,9 +170,9 @@ def warn_of_returned(
         where=f"{line}\n{text}",
         why="CUDA's guide asks all threads to come; hardware goes on without these",
         fix="guard the work with an `if` instead of returning, so that all come",
-        kernel=line.kernel,
-        line=line.line,
-        block=coordinates(batch.first + row, batch.grid),
+        kind="barrier_after_return",
         returned=gone,
+        lanes_at_fault=int(returned.sum()),
+        **place_facts(batch, line, row, threads),
     )
     warn_at(line, warning)

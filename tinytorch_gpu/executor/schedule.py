@@ -28,6 +28,8 @@ __all__ = ["Order", "run_teams", "warps_of"]
 class Order:
     """An order of things that run one after another, as `Settings.schedule` names it.
 
+    `random` draws the orders of `shuffled`; it is None for the others.
+
     Example:
         >>> from tinytorch_gpu.settings import Settings
         >>> Order(Settings(schedule="reversed")).of([0, 1, 2, 3])

@@ -22,7 +22,8 @@ class Strand:
         arguments: what it gets after the batch and its entry mask.
         is_resumable: the program is a generator function.
 
-    `arrival` tells what it waits at, or is None (not started, or at its end).
+    `arrival` tells what it waits at, or is None (not started, or at its end); `running`
+    is the generator.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Strand:
         self._start = start
         self._arguments = arguments
         self._is_resumable = is_resumable
-        self._running: Generator[Arrival, Any, Any] | None = None
+        self.running: Generator[Arrival, Any, Any] | None = None
 
     def advance(self, result: Any = None) -> None:
         """Run to the next barrier or to the end.
@@ -46,12 +47,12 @@ class Strand:
         Args:
             result: what the barrier gives that the strand waits at.
         """
-        if self._running is None:
+        if self.running is None:
             started = self._start(self.batch, self.batch.entry, *self._arguments)
             if not self._is_resumable:
                 return
-            self._running = started
+            self.running = started
         try:
-            self.arrival = self._running.send(result)
+            self.arrival = self.running.send(result)
         except StopIteration:
             self.arrival = None

@@ -5,7 +5,7 @@ import pytest
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.arch import find_gpu
-from tinytorch_gpu.errors import UnknownDeviceError
+from tinytorch_gpu.errors import UnknownDeviceError, UseAfterFreeError
 from tinytorch_gpu.runtime import use_gpu
 
 # CUDA's names; values of the T4 from NVIDIA's deviceQuery.
@@ -101,10 +101,62 @@ def test_context_and_device_go_together():
     assert cuda.current_context(0).device == cuda.get_current_device()
     context = cuda.get_current_device().get_primary_context()
     context.synchronize()
-    context.reset()
-    context.device.reset()
-    cuda.close()
-    assert cuda.device_array(3).size == 3  # nothing is lost
+
+
+@cuda.jit
+def add_one(x):
+    x[cuda.grid(1)] += 1
+
+
+USES = {
+    "a launch": lambda x: add_one[1, 4](x),
+    "a launch with a view": lambda x: add_one[1, 2](x[1:3]),
+    "a copy to the host": lambda x: x.copy_to_host(),
+    "a copy to the device": lambda x: x.copy_to_device(np.zeros(4)),
+    "an op": lambda x: x + 1,
+    "an element": lambda x: x[0],
+    "printing": repr,
+}
+ENDS = {
+    "cuda.close()": cuda.close,
+    "device.reset()": cuda.get_current_device().reset,
+    "current_context().reset()": cuda.current_context().reset,
+}
+
+
+@pytest.mark.usefixtures("own_memory")
+@pytest.mark.parametrize(("told", "end"), ENDS.items())
+def test_the_end_of_the_context_frees_all_memory(told, end):
+    held = [cuda.device_array(n) for n in (4, 100)]
+    end()
+    assert cuda.current_context().get_memory_info().free == 15 * 2**30
+    with pytest.raises(UseAfterFreeError, match="float64") as caught:
+        held[0].copy_to_host()
+    assert (caught.value.freed_by, caught.value.shape) == (told, (4,))
+    assert told in str(caught.value)
+    fresh = cuda.to_device(np.zeros(4))
+    add_one[1, 4](fresh)
+    assert fresh.copy_to_host().tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_freed_array_cannot_be_used(use):
+    x, other = cuda.to_device(np.zeros(4)), cuda.to_device(np.ones(4))
+    x.gpu_data.free()
+    with pytest.raises(UseAfterFreeError):
+        use(x)
+    assert x.shape == (4,)  # what the host knows stays
+    assert other.copy_to_host().tolist() == [1, 1, 1, 1]
+
+
+def test_memory_is_given_back_once():
+    x = cuda.device_array(4)
+    before = cuda.current_context().get_memory_info().free
+    x.gpu_data.free()
+    x.gpu_data.free()  # as often as one likes
+    assert cuda.current_context().get_memory_info().free == before + 512
+    del x
+    assert cuda.current_context().get_memory_info().free == before + 512
 
 
 def test_what_is_there_and_what_went_wrong():

@@ -9,7 +9,7 @@ import pytest
 import tinytorch_gpu.cuda as cu
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
-from tinytorch_gpu.errors import KernelSyntaxError
+from tinytorch_gpu.errors import KernelSyntaxError, KernelWarning
 
 SIZE = 4
 PAIR = (2, 3)
@@ -123,7 +123,8 @@ def test_a_global_is_frozen_at_the_first_launch(monkeypatch):
     out = np.zeros(1)
     kernel[1, 1](out)
     monkeypatch.setitem(globals(), "SIZE", 99)
-    kernel[1, 1](out)
+    with pytest.warns(KernelWarning, match="`SIZE` is 99 now"):
+        kernel[1, 1](out)
     assert out[0] == 4
 
 

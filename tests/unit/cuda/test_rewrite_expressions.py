@@ -92,13 +92,13 @@ def test_constants():
 @cuda.jit
 def index_of_an_index(x, out):
     i = cuda.grid(1)
-    out[x[x[i]]] = x[x[i] - 1]
+    out[x[x[i]]] = x[3 - x[i]]
 
 
 def test_indices_nest():
     x, out = np.array([1, 2, 3, 0], np.int32), np.zeros(4, np.int32)
     index_of_an_index[1, 4](x, out)
-    assert out.tolist() == [3, 0, 1, 2]
+    assert out.tolist() == [1, 0, 3, 2]
 
 
 @cuda.jit

@@ -15,6 +15,10 @@ from tinytorch_gpu.executor.shared_memory import shared_array
 from tinytorch_gpu.runtime import copy
 from tinytorch_gpu.trace import Site, SourceLine
 
+# Negative indices are what some of these tests are about.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*index is negative:tinytorch_gpu.errors.KernelWarning"
+)
 SITE = Site(SourceLine("k", "k.py", 3, "cuda.atomic.add(x, i, 1)"), "x")
 NAN = float("nan")
 
@@ -112,6 +116,31 @@ def test_cas_in_a_chain():
 
 def test_cas_of_lanes_that_do_not_meet():
     assert run("cas", [5, 6], [1, 0], [6, 0], [8, 9]) == ([6, 5], [5, 8])
+
+
+@pytest.mark.parametrize("name", ATOMICS)
+def test_drawn_turns_are_those_of_one_lane_at_a_time(name):
+    cells = np.random.default_rng(1).integers(0, 3, 32)
+    values = np.random.default_rng(2).integers(
+        0, 9, (1 + (name == "cas"), 32), "uint32"
+    )
+    array, serial = array_of([3, 4, 5], "uint32"), np.uint32([3, 4, 5])
+    batch = batch_of(random=np.random.default_rng(5))
+    old = atomic(batch, batch.entry, SITE, name, array, cells[None], *values[:, None])
+    for lane in np.random.default_rng(5).permutation(32):
+        one = slice(lane, lane + 1)
+        found = ATOMICS[name](serial, cells[one], *values[:, one])
+        assert old[0, lane] == found[0]
+    assert array.storage.tolist() == serial.tolist()
+
+
+def test_drawn_turns_leave_out_inactive_lanes():
+    array, batch = array_of([7], "int64"), batch_of(random=np.random.default_rng(0))
+    few, _ = batch.entry.split(np.arange(32)[None] >= 29)
+    old = atomic(batch, few, SITE, "add", array, np.int64(0), np.int64(1))
+    assert array.storage[0] == 10
+    assert sorted(old[0].tolist()) == [*[0] * 29, 7, 8, 9]
+    assert not old[0, :29].any()
 
 
 def test_integers_wrap():

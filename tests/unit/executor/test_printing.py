@@ -34,6 +34,25 @@ def test_each_lane_prints_a_line(capsys):
     ]
 
 
+@cuda.jit
+def prints_in_the_plane():
+    if cuda.threadIdx.y == 1 and cuda.threadIdx.x == 2:
+        print("here")
+    if cuda.grid(1) < 0:
+        print("never")
+
+
+def test_each_line_begins_with_its_thread_when_asked(capsys):
+    with settings.override(print_threads=True, batch_lanes=32):
+        prints_in_the_plane[(2, 2), (4, 2)]()
+    assert capsys.readouterr().out.splitlines() == [
+        "block (0, 0, 0), thread (2, 1, 0): here",
+        "block (1, 0, 0), thread (2, 1, 0): here",
+        "block (0, 1, 0), thread (2, 1, 0): here",
+        "block (1, 1, 0), thread (2, 1, 0): here",
+    ]
+
+
 def checked(x, out):
     i = cuda.grid(1)
     out[i] = 1

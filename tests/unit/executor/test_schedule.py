@@ -38,6 +38,11 @@ def test_shuffled_draws_anew_and_the_seed_decides():
     assert draws(1) == [first, second, third] != draws(2)
 
 
+def test_only_shuffled_draws():
+    with_random = [name for name in SCHEDULES if Order(Settings(schedule=name)).random]
+    assert with_random == ["shuffled"]
+
+
 # Who runs when, in a program of two intervals that notes its lanes.
 
 
