@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tinytorch_gpu import settings
 from tinytorch_gpu.errors import DtypeError
 
 __all__ = ["DEVICE_DTYPES", "check_dtype", "poison_value"]
@@ -58,10 +59,14 @@ def check_dtype(dtype: npt.DTypeLike, what: str = "array") -> np.dtype[Any]:
 def poison_value(dtype: np.dtype[Any]) -> Any:
     """Return what fresh memory of this dtype holds: NaN, the largest integer or True.
 
+    With `Settings.poison` of `zero` it holds 0.
+
     Example:
         >>> poison_value(np.dtype("int8"))
         127
     """
+    if settings.current().poison == "zero":
+        return dtype.type(0)
     if dtype.kind == "f":
         return float("nan")
     return True if dtype.kind == "b" else int(np.iinfo(dtype).max)

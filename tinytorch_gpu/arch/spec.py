@@ -45,6 +45,8 @@ class GpuSpec:
         shared_bytes_per_sm: shared memory of an SM.
         warp_size: lanes of a warp.
         sector_bytes: unit of a global request.
+        bank_bytes: width of a bank of shared memory: 4, or 8 on compute capability 3.x
+            after `cudaDeviceSetSharedMemConfig`.
         pinned_gb_per_s: host link, page-locked memory, large copy.
         pageable_gb_per_s: host link, ordinary memory (all NumPy arrays).
         copy_latency_ns: cost of one copy however small.
@@ -77,7 +79,7 @@ class GpuSpec:
     sources: str
     sfu_lanes_per_sm: int = 16
     int32_lanes_per_sm: int = 64
-    schedulers_per_sm: int = 4
+    schedulers_per_sm: float = 4
     dram_efficiency: float = 0.87
     fp32_sustained: float = 0.8
     l2_bytes_per_clock_per_sm: int = 64
@@ -88,6 +90,7 @@ class GpuSpec:
     shared_bytes_per_block: int = 48 * 1024
     warp_size: int = 32
     sector_bytes: int = 32
+    bank_bytes: int = 4
     copy_latency_ns: float = 8_000.0
     launch_issue_ns: float = 5_000.0
     kernel_floor_ns: float = 2_500.0

@@ -31,9 +31,6 @@ def max_cooperative_blocks(spec: GpuSpec, threads: int, shared_bytes: int = 0) -
     Returns:
         Blocks that fit on one SM, times the SMs.
 
-    Raises:
-        UnsupportedError: the GPU is older than compute capability 7.0.
-
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
         >>> max_cooperative_blocks(find_gpu("t4"), 256)     # 4 blocks on each of 40 SMs

@@ -84,7 +84,6 @@ def kernel_time(
 
     Raises:
         LaunchConfigError: not even one block fits on an SM.
-        UnsupportedError: the GPU is older than compute capability 7.0.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu

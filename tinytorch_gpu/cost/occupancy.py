@@ -11,21 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu.errors import UnsupportedError
-
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
 
 __all__ = ["DEFAULT_REGISTERS", "Occupancy", "occupancy"]
 
 # Simplified: a kernel in Python has no compiler that would tell its registers. Small
-# kernels take 16 to 40; 32 never limits a GPU of compute capability 7.0 or later. A
-# kernel that really takes 64 may have half of the occupancy told here.
+# kernels take 16 to 40; 32, or on older GPUs what a full SM has for each thread, do not
+# limit whole blocks. A kernel that really takes 64 may have half of the occupancy told.
 DEFAULT_REGISTERS = 32
 
-_PARTITIONS = 4  # an SM's register file is four files, from compute capability 7.0 on
+_PARTITIONS = 4  # an SM's register file is four files, from compute capability 3.0 on
+_PARTITIONS_OF_6_0 = 2
 _REGISTER_UNIT = 256  # registers are given to warps in units of 256
-_OLDEST_CAPABILITY = (7, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ def occupancy(
     threads_per_block: int,
     spec: GpuSpec,
     *,
-    registers_per_thread: int = DEFAULT_REGISTERS,
+    registers_per_thread: int | None = None,
     shared_bytes: int = 0,
 ) -> Occupancy:
     """Tell how many blocks fit on one SM, and what limits them.
@@ -68,16 +66,14 @@ def occupancy(
 
     Args:
         threads_per_block: threads of a block, 1 to 1024.
-        spec: the GPU, compute capability 7.0 or later.
-        registers_per_thread: 32-bit registers; an estimate, since there is no compiler.
+        spec: the GPU.
+        registers_per_thread: 32-bit registers; None estimates them, since there is no
+            compiler: as many as limit nothing, 32 at most.
         shared_bytes: shared memory of a block, static and dynamic.
 
     Returns:
         The occupancy; `limiter` names the first of warps, blocks, registers and shared
         memory that allows the fewest blocks.
-
-    Raises:
-        UnsupportedError: the GPU is older than compute capability 7.0.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
@@ -86,13 +82,15 @@ def occupancy(
         >>> print(occupancy(1024, find_gpu("rtx3090")))     # 48 warps hold 32 once
         66.7 %: 1 blocks, 32 warps on an SM, limited by warps
 
-    Limits: the largest shared-memory carve-out is taken; clusters are not modelled.
-    Source: `cuda_occupancy.h`, CUDA Toolkit 12.9.
+    Limits: the largest shared-memory carve-out is taken; clusters are not modelled, nor
+    the kernel's arguments, which take shared memory on compute capability 1.x.
+    Source: `cuda_occupancy.h`, CUDA Toolkit 12.9; CUDA C Programming Guide 3.2, 4.2
+    (compute capability 1.x and 2.x).
     """
-    if spec.compute_capability < _OLDEST_CAPABILITY:
-        raise _too_old(spec)
     warps = _divide_up(threads_per_block, spec.warp_size)
     max_warps = spec.max_threads_per_sm // spec.warp_size
+    if registers_per_thread is None:
+        registers_per_thread = _estimated_registers(spec)
     limits = {
         "warps": max_warps // warps,
         "blocks": spec.max_blocks_per_sm,
@@ -106,22 +104,46 @@ def occupancy(
     )
 
 
+def _estimated_registers(spec: GpuSpec) -> int:
+    """As many as a full SM has for each thread; even, since a warp gets units of 64."""
+    of_full_sm = spec.registers_per_sm // spec.max_threads_per_sm // 2 * 2
+    return min(DEFAULT_REGISTERS, of_full_sm)
+
+
 def _register_limit(warps: int, registers_per_thread: int, spec: GpuSpec) -> int:
     """Blocks that the registers allow; a warp's registers lie in one partition."""
     if not registers_per_thread:
         return spec.max_blocks_per_sm
+    if spec.compute_capability < (3, 0):
+        of_block = _registers_of_old_block(warps, registers_per_thread, spec)
+        return spec.registers_per_sm // of_block
+    partitions = _PARTITIONS
+    if spec.compute_capability == (6, 0):
+        partitions = _PARTITIONS_OF_6_0
     of_warp = _round_up(registers_per_thread * spec.warp_size, _REGISTER_UNIT)
-    if of_warp * _round_up(warps, _PARTITIONS) > spec.registers_per_sm:
+    if of_warp * _round_up(warps, partitions) > spec.registers_per_sm:
         return 0
-    warps_per_partition = spec.registers_per_sm // _PARTITIONS // of_warp
-    return warps_per_partition * _PARTITIONS // warps
+    warps_per_partition = spec.registers_per_sm // partitions // of_warp
+    return warps_per_partition * partitions // warps
+
+
+def _registers_of_old_block(
+    warps: int, registers_per_thread: int, spec: GpuSpec
+) -> int:
+    """Registers of a block before 3.0: for an even number of warps, in larger units."""
+    even = _round_up(warps, 2)
+    of_warp = registers_per_thread * spec.warp_size
+    if spec.compute_capability >= (2, 0):
+        return even * _round_up(of_warp, 64)
+    return _round_up(even * of_warp, 256 if spec.compute_capability < (1, 2) else 512)
 
 
 def _shared_limit(shared_bytes: int, spec: GpuSpec) -> int:
     """Blocks that the shared memory allows."""
     # From 8.0 on the system keeps 1 KB of each block's shared memory for itself.
-    is_ampere_or_later = spec.compute_capability >= (8, 0)
-    unit, reserved = (128, 1024) if is_ampere_or_later else (256, 0)
+    major = spec.compute_capability[0]
+    unit = {1: 512, 2: 128}.get(major, 128 if major >= 8 else 256)
+    reserved = 1024 if major >= 8 else 0
     of_block = _round_up(shared_bytes + reserved, unit)
     return spec.shared_bytes_per_sm // of_block if of_block else spec.max_blocks_per_sm
 
@@ -132,14 +154,3 @@ def _divide_up(number: int, unit: int) -> int:
 
 def _round_up(number: int, unit: int) -> int:
     return _divide_up(number, unit) * unit
-
-
-def _too_old(spec: GpuSpec) -> UnsupportedError:
-    major, minor = spec.compute_capability
-    return UnsupportedError(
-        f"occupancy of {spec.name} ({major}.{minor}) is not modelled",
-        where="computing the theoretical occupancy",
-        why="before compute capability 7.0 registers are given out in other units",
-        fix='model a later GPU: install(gpu="t4")',
-        compute_capability=spec.compute_capability,
-    )

@@ -156,7 +156,9 @@ def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:  # noqa: ARG001
         >>> from tinytorch_gpu.arch import find_gpu
         >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
         >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
-        >>> reads = AccessCounts(here, "x", "shared", "load", 8, 64, 256, 1024, 1024)
+        >>> numbers = {"requests": 8, "sectors": 0, "active_lanes": 256}
+        >>> numbers |= {"bytes_requested": 1024, "array_bytes": 0, "wavefronts": 64}
+        >>> reads = AccessCounts(here, "x", "shared", "load", **numbers)
         >>> shared_clocks(LaunchCounts((reads,), (), 0), find_gpu("toy"))
         64.0
 
@@ -164,7 +166,7 @@ def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:  # noqa: ARG001
     Source: CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks": each bank
     gives 4 bytes for each clock.
     """
-    return float(sum(a.sectors for a in counts.accesses if a.space == "shared"))
+    return float(sum(a.wavefronts for a in counts.accesses if a.space == "shared"))
 
 
 def fp32_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:

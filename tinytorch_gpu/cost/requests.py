@@ -1,11 +1,11 @@
 """Warp-wide requests as arrays: what the counting rules take, and how to count in them.
 
-Comes in: byte addresses and active lanes, both (requests, 32). `check_requests` refuses
-other shapes and GPUs whose rules differ; `steps` and `row_sums` are the two fast moves
-that both rules share; `count_distinct` is the slow and general count.
+Comes in: byte addresses and active lanes, both (requests, lanes). `check_requests`
+refuses other shapes; `steps` and `row_sums` are the two fast moves that the rules
+share; `count_distinct` is the slow and general count.
 
 Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared
-Memory and Memory Banks" (both rules hold from compute capability 6.0 on).
+Memory and Memory Banks".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tinytorch_gpu.errors import ShapeError, UnsupportedError
+from tinytorch_gpu.errors import ShapeError
 
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
@@ -32,31 +32,26 @@ __all__ = [
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
-OLDEST_CAPABILITY = (6, 0)
-
 
 def check_requests(addresses: IntArray, active_mask: BoolArray, spec: GpuSpec) -> None:
-    """Refuse arrays that are no warp-wide requests, and GPUs with other rules.
+    """Refuse arrays that are no warp-wide requests.
 
     Args:
         addresses: int64 (requests, 32), bytes.
         active_mask: bool (requests, 32).
-        spec: supplies `warp_size` and `compute_capability`.
+        spec: supplies `warp_size`.
 
     Raises:
         ShapeError: a shape is not (requests, 32), or the two shapes differ.
-        UnsupportedError: the GPU is older than compute capability 6.0.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
         >>> everyone = np.ones((2, 32), bool)
         >>> check_requests(np.zeros((2, 32), int), everyone, find_gpu("t4"))
 
-    Limits: compute capability 6.0 and later.
-    Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory".
+    Limits: none.
+    Source: CUDA C++ Programming Guide, "SIMT Architecture": a warp has 32 lanes.
     """
-    if spec.compute_capability < OLDEST_CAPABILITY:
-        raise _too_old(spec)
     is_rows = addresses.shape == (len(addresses), spec.warp_size)
     if is_rows and addresses.shape == active_mask.shape:
         return
@@ -66,18 +61,6 @@ def check_requests(addresses: IntArray, active_mask: BoolArray, spec: GpuSpec) -
         why=f"both are (requests, {spec.warp_size}): one row is one request",
         fix=f"reshape both: addresses.reshape(-1, {spec.warp_size})",
         shape=addresses.shape,
-    )
-
-
-def _too_old(spec: GpuSpec) -> UnsupportedError:
-    major, minor = spec.compute_capability
-    return UnsupportedError(
-        f"requests of {spec.name} (compute capability {major}.{minor}) are not counted",
-        where="counting warp-wide requests",
-        why="GPUs before 6.0 move other units: 128-byte lines, half-warps, 16 banks.\n"
-        "Only the rules of 6.0 and later are in the simulator",
-        fix='model a later GPU: install(gpu="t4")',
-        compute_capability=spec.compute_capability,
     )
 
 

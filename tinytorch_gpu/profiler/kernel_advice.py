@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu.profiler.float64_notes import float64_lines
+from tinytorch_gpu.sanitizer.float64 import float64_lines
 from tinytorch_gpu.units import format_count, format_ns, format_share
 
 if TYPE_CHECKING:
@@ -111,13 +111,13 @@ def _efficiency(access: AccessCounts) -> float:
 def _shared_memory(launch: LaunchRecord) -> str:
     accesses = launch.counts.accesses if launch.counts else ()
     shared = [access for access in accesses if access.space == "shared"]
-    worst = max(shared, key=lambda access: access.sectors_per_request, default=None)
-    if worst is None or worst.sectors_per_request < 2:
+    worst = max(shared, key=lambda access: access.wavefronts_per_request, default=None)
+    if worst is None or worst.wavefronts_per_request < 2:
         return "It has hardly a bank conflict: keep more values in registers."
     return (
         f"Pad the shared array by one column: the {worst.kind} of `{worst.array}` "
-        f"(line {worst.line.line}) takes {worst.sectors_per_request:.1f} passes over "
-        "the banks for each request, where 1 is the minimum of 4-byte elements."
+        f"(line {worst.line.line}) takes {worst.wavefronts_per_request:.1f} passes "
+        "over the banks for each request, where 1 is the minimum of 4-byte elements."
     )
 
 

@@ -1,22 +1,24 @@
 """`CountingRecorder`: exact counts by source line, made while a launch runs.
 
 What is told is reduced at once, so that the recorder's memory does not grow with the
-launch. Which rule turns addresses into sectors or passes is handed in (`CountRules`),
-since the rule belongs to the modelled GPU.
+launch: accesses to totals of each place (`accesses.py`), the rest to totals of each
+line.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tinytorch_gpu.trace.accesses import AccessTotals
 from tinytorch_gpu.trace.recorder import Recorder
-from tinytorch_gpu.trace.records import AccessCounts, LaunchCounts, LineCounts
+from tinytorch_gpu.trace.records import LaunchCounts, LineCounts
 
 if TYPE_CHECKING:
+    from tinytorch_gpu.trace.accesses import CountRules
     from tinytorch_gpu.trace.recorder import (
         ActiveMask,
         Lanes,
@@ -25,31 +27,12 @@ if TYPE_CHECKING:
     )
     from tinytorch_gpu.trace.source import Site, SourceLine
 
-__all__ = ["CountRules", "CountingRecorder"]
+__all__ = ["CountingRecorder"]
 
 # Site, kind, and which array: space, address, itemsize. A site can touch several.
 Place = tuple[Any, str, str, int, int]
-BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 WARP = 32
-BANK_BYTES = 4  # wider elements are served in halves; Best Practices Guide 10.2.3.1
-
-
-class CountRules(Protocol):
-    """The rules of one GPU that turn addresses into counts."""
-
-    @property
-    def sector_bytes(self) -> int:
-        """Addresses that all move by a multiple of this cost the same, banks too."""
-        ...
-
-    def sectors(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
-        """Sectors of all requests; addresses and active are (requests, 32)."""
-        ...
-
-    def passes(self, addresses: IntArray, itemsize: int, active: BoolArray) -> int:
-        """Passes over the shared-memory banks, for all requests."""
-        ...
 
 
 class CountingRecorder(Recorder):
@@ -65,11 +48,9 @@ class CountingRecorder(Recorder):
         self._forget()
 
     def _forget(self) -> None:
-        self._accesses: dict[Place, list[int]] = {}
-        self._arrays: dict[Place, RecordedArray] = {}
-        # What an access cost, by how far into a sector its addresses are shifted.
-        self._costs: dict[Place, tuple[Any, Any, dict[int, int]]] = {}
-        self._lines: dict[SourceLine, dict[str, int]] = defaultdict(
+        self._accesses: dict[Place, AccessTotals] = {}
+        # Counters of each place and of what happens there, a site and a word.
+        self._places: dict[tuple[Site, str], dict[str, int]] = defaultdict(
             lambda: defaultdict(int)
         )
         self._barriers = 0
@@ -83,11 +64,12 @@ class CountingRecorder(Recorder):
         value: Any,
         name: str = "",
         operand: Any = None,
+        needed: ActiveMask | None = None,
     ) -> Any:
         """Count one arithmetic operation by the dtype of its result; return it."""
-        del batch, name, operand
-        line = self._issue(site, mask)
-        line[_counter(kind, value)] += mask.count
+        del batch, name, operand, needed
+        place = self._issue(site, mask, kind)
+        place[_counter(kind, value)] += mask.count
         return value
 
     def access(
@@ -103,29 +85,29 @@ class CountingRecorder(Recorder):
         given: Any = None,
     ) -> None:
         """Count one load, store or atomic."""
-        del batch, value, given
-        self._issue(site, mask)
+        del value, given
+        self._issue(site, mask, kind)
         key = (site, kind, array.space, array.address, array.itemsize)
-        totals = self._accesses.setdefault(key, [0, 0, 0])
-        self._arrays[key] = array
-        totals[0] += mask.warps
-        totals[1] += self._known_cost(key, mask, flat, shift)
-        totals[2] += mask.count
+        totals = self._accesses.get(key)
+        if totals is None:
+            totals = AccessTotals(site, kind, array, self._rules)
+            self._accesses[key] = totals
+        totals.add(batch, mask, flat, shift)
 
     def branch(
         self, batch: Lanes, site: Site, mask: ActiveMask, taken: ActiveMask
     ) -> None:
         """Count one branch decision of each active warp, and the divergent ones."""
         del batch
-        line = self._lines[site.line]
-        line["branches"] += mask.warps
+        place = self._places[site, "branch"]
+        place["branches"] += mask.warps
         if 0 < taken.count < mask.count:
-            line["divergent_branches"] += _divergent_warps(mask, taken)
+            place["divergent_branches"] += _divergent_warps(mask, taken)
 
     def arrive(self, batch: Lanes, site: Site, mask: ActiveMask, kind: str) -> None:
         """Count one barrier: a warp instruction of every warp that arrives."""
-        del batch, kind
-        self._issue(site, mask)
+        del batch
+        self._issue(site, mask, kind)
         self._barriers += mask.warps
 
     def converge(
@@ -135,80 +117,35 @@ class CountingRecorder(Recorder):
         # Simplified: an SM issues four integer operations a clock. It does one shuffle
         # ("Arithmetic Instructions", CUDA C++ Programming Guide), and two for 64-bit
         # values: kernels of shuffles may be 4 x to 8 x too cheap.
-        del batch, name, members
-        self._issue(site, mask)["integer"] += mask.count
+        del batch, members
+        self._issue(site, mask, name)["integer"] += mask.count
 
     def counts(self) -> LaunchCounts:
         """Return what was counted so far, lines in source order."""
-        accesses = [self._access_counts(key) for key in self._accesses]
+        accesses = [totals.counts() for totals in self._accesses.values()]
         accesses.sort(key=lambda a: (a.line.line, a.kind, a.array))
-        lines = sorted(self._lines.items(), key=lambda item: item[0].line)
-        return LaunchCounts(
-            tuple(accesses),
-            tuple(_line_counts(*item) for item in lines),
-            self._barriers,
-        )
+        return LaunchCounts(tuple(accesses), self._lines(), self._barriers)
 
-    def _issue(self, site: Site, mask: ActiveMask) -> dict[str, int]:
-        line = self._lines[site.line]
-        line["instructions"] += mask.warps
-        line["active_lanes"] += mask.count
-        return line
+    def _lines(self) -> tuple[LineCounts, ...]:
+        """Sum the places of each line, in source order."""
+        lines: dict[SourceLine, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for (site, _), place in self._places.items():
+            line = lines[site.line]
+            for name, count in place.items():
+                line[name] += count
+            here = place.get("instructions", 0) + place.get("branches", 0)
+            line["executions"] = max(line["executions"], here)
+        ordered = sorted(lines.items(), key=lambda item: item[0].line)
+        return tuple(LineCounts(line, **_FIELDS | totals) for line, totals in ordered)
 
-    def _known_cost(self, key: Place, mask: ActiveMask, flat: Any, shift: Any) -> int:
-        """Cost of an access, found once for the same lanes and place in a sector."""
-        array = self._arrays[key]
-        known = self._costs.get(key)
-        if known is None or known[0] is not flat or known[1] is not mask:
-            known = self._costs[key] = (flat, mask, {})
-        into_sector = int(shift) * array.itemsize % self._rules.sector_bytes
-        if into_sector not in known[2]:
-            known[2][into_sector] = self._cost(array, mask, flat + shift)
-        return known[2][into_sector]
+    def _issue(self, site: Site, mask: ActiveMask, kind: str) -> dict[str, int]:
+        place = self._places[site, kind]
+        place["instructions"] += mask.warps
+        place["active_lanes"] += mask.count
+        return place
 
-    def _cost(self, array: RecordedArray, mask: ActiveMask, flat: Any) -> int:
-        """Sectors (global) or passes (shared) of one access by a batch."""
-        # Simplified: local arrays are taken to be in registers and constant ones in
-        # their cache. A local array that is indexed at run time moves 4 sectors for
-        # each request on hardware; a constant read takes a pass for each distinct word.
-        if array.space in ("local", "constant"):
-            return 0
-        is_uniform = np.ndim(flat) == 0 or flat.shape[-1] == 1
-        is_split = array.space == "shared" and array.itemsize > BANK_BYTES
-        if is_uniform and not is_split:
-            return mask.warps  # one address for each warp: one sector, or one pass
-        flat = np.atleast_2d(flat)
-        blocks, threads = mask.shape
-        lanes = mask.lanes
-        is_same_for_blocks = flat.shape[0] == 1 and (lanes is None or len(lanes) == 1)
-        rows = 1 if is_same_for_blocks else blocks
-        shape = (rows, threads)
-        active = np.ones(shape, np.bool_) if lanes is None else lanes
-        addresses = np.broadcast_to(flat, shape) * array.itemsize + array.address
-        count = self._rules.passes if array.space == "shared" else self._rules.sectors
-        total = count(
-            addresses.reshape(-1, WARP),
-            array.itemsize,
-            np.broadcast_to(active, shape).reshape(-1, WARP),
-        )
-        return total * (blocks // rows)
 
-    def _access_counts(self, key: Place) -> AccessCounts:
-        site, kind = key[:2]
-        requests, sectors, lanes = self._accesses[key]
-        array = self._arrays[key]
-        return AccessCounts(
-            line=site.line,
-            array=site.expression,
-            space=array.space,
-            kind=kind,
-            requests=requests,
-            sectors=sectors,
-            active_lanes=lanes,
-            bytes_requested=lanes * array.itemsize,
-            array_bytes=array.nbytes,
-            dtype=array.element_dtype.name,
-        )
+_FIELDS = dict.fromkeys(LineCounts.__dataclass_fields__.keys() - {"line"}, 0)
 
 
 def _counter(kind: str, value: Any) -> str:
@@ -219,11 +156,6 @@ def _counter(kind: str, value: Any) -> str:
     if kind == "compare" or dtype.kind != "f":
         return "integer"
     return "fp64" if dtype.itemsize == 8 else "fp32"
-
-
-def _line_counts(line: SourceLine, totals: dict[str, int]) -> LineCounts:
-    names = LineCounts.__dataclass_fields__.keys() - {"line"}
-    return LineCounts(line=line, **{name: totals.get(name, 0) for name in names})
 
 
 def _divergent_warps(mask: ActiveMask, taken: ActiveMask) -> int:

@@ -25,6 +25,9 @@ __all__ = [
 ]
 
 
+SECTOR_BYTES = 32  # on every GPU: all larger units are multiples of it
+
+
 @dataclass(frozen=True, slots=True)
 class AccessCounts:
     """Counts of one memory access in the source, summed over the launch.
@@ -35,12 +38,22 @@ class AccessCounts:
         space: `global`, `shared`, `local` or `constant`.
         kind: `load`, `store` or `atomic`.
         requests: warp-wide requests (warps with at least one active lane).
-        sectors: 32-byte sectors moved (global); passes over the banks (shared); 0
-            (local, constant).
+        sectors: 32-byte sectors moved (global); 0 in other spaces.
         active_lanes: lanes that took part, over all requests.
         bytes_requested: active lanes × bytes of one element.
         array_bytes: bytes of the array (global), for the footprint.
         dtype: name of the element type, "" if not known.
+        wavefronts: passes over the banks (shared); distinct 128-byte lines of each
+            request, summed (global); distinct words of each request (constant).
+        ideal_wavefronts: fewest passes for the same lanes (shared): 1 for a full warp
+            of 4-byte elements, 2 for 8-byte ones.
+        bytes_used: bytes of the distinct elements of each request, summed; what several
+            lanes of a warp share counts once.
+        transactions: global memory transactions, in the GPU's own unit: sectors; for
+            loads of compute capability 2.x lines; on 1.x those of half-warps.
+        serial_passes: of atomics, the most lanes of each request that meet at one
+            address, summed; equal to `requests` when no lanes meet.
+        hottest_address: of atomics, the most lanes that met at one address in all.
     """
 
     line: SourceLine
@@ -53,11 +66,38 @@ class AccessCounts:
     bytes_requested: int
     array_bytes: int
     dtype: str = ""
+    wavefronts: int = 0
+    ideal_wavefronts: int = 0
+    bytes_used: int = 0
+    transactions: int = 0
+    serial_passes: int = 0
+    hottest_address: int = 0
 
     @property
     def sectors_per_request(self) -> float:
         """Sectors for each request; 4.0 is the minimum of 32 lanes × 4 bytes."""
         return self.sectors / self.requests if self.requests else 0.0
+
+    @property
+    def wavefronts_per_request(self) -> float:
+        """Passes or lines for each request; 1.0 is the minimum of 4-byte elements."""
+        return self.wavefronts / self.requests if self.requests else 0.0
+
+    @property
+    def bank_conflicts(self) -> int:
+        """Passes over the banks beyond the fewest (shared); 0 in other spaces."""
+        is_shared = self.space == "shared"
+        return self.wavefronts - self.ideal_wavefronts if is_shared else 0
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of all sectors."""
+        return SECTOR_BYTES * self.sectors
+
+    @property
+    def coalescing_efficiency(self) -> float:
+        """Bytes used ÷ bytes moved, 0 to 1; 1.0 where nothing moves."""
+        return self.bytes_used / self.bytes_moved if self.sectors else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +114,8 @@ class LineCounts:
         fp64: float64 operations.
         integer: integer, comparison and logical operations.
         special: divisions, roots, exponentials and other multi-step functions.
+        executions: how often a warp ran the line: the most warp instructions or branch
+            decisions of any one place on it.
     """
 
     line: SourceLine
@@ -85,6 +127,20 @@ class LineCounts:
     fp64: int
     integer: int
     special: int
+    executions: int = 0
+
+    @property
+    def warp_execution_efficiency(self) -> float:
+        """Active lanes ÷ (32 × warp instructions), 0 to 1; 1.0 without instructions."""
+        lanes = 32 * self.instructions
+        return self.active_lanes / lanes if lanes else 1.0
+
+    @property
+    def branch_efficiency(self) -> float:
+        """Share of the branch decisions in which a warp stayed together, 0 to 1."""
+        if not self.branches:
+            return 1.0
+        return 1 - self.divergent_branches / self.branches
 
 
 @dataclass(frozen=True, slots=True)

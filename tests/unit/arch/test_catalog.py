@@ -48,6 +48,10 @@ def test_every_preset_names_its_sources(spec):
         ("t4", 40, 320, 15, (7, 5)),
         ("a100", 108, 1555, 40, (8, 0)),
         ("rtx3090", 82, 936, 24, (8, 6)),
+        ("p100", 56, 732, 16, (6, 0)),
+        ("v100", 80, 898, 16, (7, 0)),
+        ("RTX A6000", 84, 768, 48, (8, 6)),
+        ("h100", 132, 3350, 80, (9, 0)),
     ],
 )
 def test_data_sheet_numbers(name, sms, dram, gib, capability):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tinytorch_gpu.arch import PRESETS, find_gpu
 from tinytorch_gpu.cost import effective_sms, kernel_time
-from tinytorch_gpu.errors import LaunchConfigError, UnsupportedError
+from tinytorch_gpu.errors import LaunchConfigError
 from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
 
 TOY = find_gpu("toy")
@@ -70,7 +68,8 @@ def test_bound_of_arithmetic(totals, bound, counts):
     ("space", "bound"), [("global", "memory"), ("shared", "shared memory")]
 )
 def test_bound_of_accesses(space, bound, access, counts):
-    dear = access(space=space, requests=10**4, sectors=10**5, array_bytes=10**6)
+    much = {"sectors": 10**5, "wavefronts": 10**5, "array_bytes": 10**6}
+    dear = access(space=space, requests=10**4, **much)
     assert _time(counts(dear)).bound == bound
 
 
@@ -104,7 +103,9 @@ def test_effective_sms_lie_between_one_and_all(blocks, gpu):
 def test_more_sectors_are_never_cheaper(sectors, more, array_bytes, space, gpu):
     def price(count):
         here = SourceLine("k", "k.py", 1, "x[i]")
-        access = AccessCounts(here, "x", space, "load", 1, count, 32, 128, array_bytes)
+        access = AccessCounts(
+            here, "x", space, "load", 1, count, 32, 128, array_bytes, wavefronts=count
+        )
         return _time(LaunchCounts((access,), (), 0), find_gpu(gpu)).duration_ns
 
     assert price(sectors) <= price(sectors + more)
@@ -129,9 +130,10 @@ def test_a_block_that_fits_on_no_sm_is_refused():
     assert caught.value.fix
 
 
-def test_old_gpus_are_refused():
-    with pytest.raises(UnsupportedError):
-        _time(None, replace(T4, compute_capability=(5, 2)))
+@pytest.mark.parametrize("spec", PRESETS.values(), ids=PRESETS)
+def test_every_preset_has_a_price(spec, access, counts):
+    work = counts(access(sectors=10**6), fp32=10**6, fp64=10**6, special=10**6)
+    assert _time(work, spec).duration_ns > spec.kernel_floor_ns
 
 
 def test_text_tells_the_largest_term_first(counts):

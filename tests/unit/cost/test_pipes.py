@@ -44,7 +44,7 @@ def test_an_atomic_moves_its_sectors_in_and_out(access, counts):
 
 
 def test_shared_memory_does_not_reach_dram(access, counts):
-    tile = counts(access(space="shared", sectors=1000, array_bytes=0))
+    tile = counts(access(space="shared", wavefronts=1000, array_bytes=0))
     assert pipes.dram_bytes(tile, TOY) == 0
     assert pipes.l2_clocks(tile, TOY) == 0
     assert pipes.shared_clocks(tile, TOY) == 1000

@@ -38,7 +38,7 @@ def test_tiles_have_no_bank_conflicts(launches):
     (record,) = launches(lambda: tiled(x, x, out))
     shared = [a for a in record.counts.accesses if a.space == "shared"]
     assert len(shared) == 4
-    assert {a.sectors_per_request for a in shared} == {1.0}
+    assert {a.wavefronts_per_request for a in shared} == {1.0}
     assert record.shared_bytes == 2 * TILE * TILE * 4
 
 

@@ -68,14 +68,14 @@ def test_broadcasts_count_as_coalesced(long, counts):
 
 
 def test_bank_conflicts(long, counts):
-    column = replace(counts().accesses[0], array="tile", space="shared", sectors=320)
+    column = replace(counts().accesses[0], array="tile", space="shared", wavefronts=320)
     second = _second(long("shared memory", counts(column)))
     assert "Pad the shared array by one column" in second
     assert "`tile` (line 3) takes 32.0 passes" in second
 
 
 def test_shared_memory_without_conflicts(long, counts):
-    row = replace(counts().accesses[0], array="tile", space="shared", sectors=10)
+    row = replace(counts().accesses[0], array="tile", space="shared", wavefronts=10)
     assert "registers" in _second(long("shared memory", counts(row)))
 
 

@@ -75,4 +75,4 @@ def test_synchronize_makes_the_host_wait():
 
 
 def test_the_names_that_install_knows():
-    assert set(simgpu.gpu_names()) == {"t4", "a100", "rtx3090", "toy"}
+    assert {"t4", "a100", "rtx3090", "h200", "c870", "toy"} <= set(simgpu.gpu_names())

@@ -1,5 +1,7 @@
 """The counting recorder, fed by hand: two blocks of 64 threads."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,10 @@ from hypothesis import strategies as st
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost import GpuCountRules
+from tinytorch_gpu.cost.spans import Spans
 from tinytorch_gpu.executor import Mask
-from tinytorch_gpu.trace import CountingRecorder, Site, SourceLine
+from tinytorch_gpu.executor.lanes import SharedArrays
+from tinytorch_gpu.trace import AccessCost, CountingRecorder, Site, SourceLine
 
 SHAPE = (2, 64)  # blocks, threads: four warps
 EVERYONE = Mask(None, SHAPE)
@@ -27,16 +31,27 @@ class Shared(Array):
 
 
 class Rules:
-    """Sectors are active lanes, passes are ten for each request."""
+    """Sectors are active lanes, wavefronts are ten for each request."""
 
-    sector_bytes = 32
+    looked = 0
 
-    def sectors(self, addresses, itemsize, active):
+    def requests(self, array, kind, addresses, active):
         assert addresses.shape == active.shape == (len(active), 32)
-        return int(active.sum())
+        if array.space == "shared":
+            self.one = AccessCost(wavefronts=10 * len(active))
+        else:
+            self.one = AccessCost(sectors=int(active.sum()))
+        return self
 
-    def passes(self, addresses, itemsize, active):
-        return 10 * len(active)
+    def cost(self, shift):
+        self.looked += 1
+        return self.one
+
+    def parts(self, array):
+        return 2
+
+    def shifts(self):
+        return 32, [0, 8, 16, 24]
 
 
 @pytest.fixture
@@ -63,11 +78,13 @@ def test_a_warp_without_active_lanes_makes_no_request(recorder):
     assert (access.requests, access.sectors, access.active_lanes) == (2, 16, 16)
 
 
-def test_one_address_for_all_lanes_is_one_sector_for_each_warp(recorder):
+def test_one_address_for_all_lanes_is_one_sector_for_each_warp():
+    recorder = CountingRecorder(GpuCountRules(find_gpu("toy")))
     recorder.access(None, SITE, first(40), "load", Array, np.int64(7))
     recorder.access(None, SITE, first(40), "load", Array, np.array([[7], [8]]))
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors) == (8, 8)
+    assert (access.wavefronts, access.bytes_used) == (8, 32)
 
 
 def test_addresses_that_are_the_same_in_every_block_are_counted_for_each(recorder):
@@ -81,7 +98,7 @@ def test_shared_memory_is_counted_in_passes(recorder):
         None, SITE, EVERYONE, "store", Shared, THREADS + np.array([[0], [64]])
     )
     counts = recorder.counts()
-    assert counts.accesses[0].sectors == 40
+    assert (counts.accesses[0].wavefronts, counts.accesses[0].sectors) == (40, 0)
     assert counts.sectors == 0
 
 
@@ -117,7 +134,7 @@ def test_operations_are_counted_by_the_dtype_of_their_result(
     assert recorder.operation(None, SITE, first(40), kind, value) is value
     (line,) = recorder.counts().lines
     assert getattr(line, counter) == 80
-    assert (line.instructions, line.active_lanes) == (4, 80)
+    assert (line.instructions, line.active_lanes, line.executions) == (4, 80, 4)
     others = {"fp32", "fp64", "integer", "special"} - {counter}
     assert not any(getattr(line, name) for name in others)
 
@@ -149,7 +166,9 @@ def test_nothing_recorded_is_nothing_counted(recorder):
 
 
 @pytest.mark.parametrize("name", ["local", "constant"])
-def test_local_and_constant_memory_take_instructions_but_no_traffic(recorder, name):
+def test_local_and_constant_memory_take_instructions_but_no_traffic(name):
+    recorder = CountingRecorder(GpuCountRules(find_gpu("toy")))
+
     class Other(Array):
         space = name
 
@@ -187,10 +206,12 @@ class Wide(Shared):
 def cost(recorder, *accesses):
     for array, mask, flat, shift in accesses:
         recorder.access(None, SITE, mask, "load", array, flat, shift)
-    return sum(access.sectors for access in recorder.counts().accesses)
+    accesses = recorder.counts().accesses
+    return [sum(getattr(a, name) for a in accesses) for name in AccessCost._fields]
 
 
 @given(
+    st.sampled_from(["toy", "k20c", "c2050", "c1060", "c870"]),
     st.lists(
         st.tuples(
             st.sampled_from([Array, Shared, Wide]),
@@ -200,22 +221,112 @@ def cost(recorder, *accesses):
         ),
         min_size=1,
         max_size=8,
-    )
+    ),
 )
-def test_a_repeated_access_costs_what_it_costs_alone(accesses):
-    rules = GpuCountRules(find_gpu("toy"))
+def test_a_repeated_access_costs_what_it_costs_alone(gpu, accesses):
+    rules = GpuCountRules(find_gpu(gpu))
     alone = [
         cost(CountingRecorder(rules), (array, mask, flat + shift, 0))
         for array, mask, flat, shift in accesses
     ]
-    assert cost(CountingRecorder(rules), *accesses) == sum(alone)
+    together = cost(CountingRecorder(rules), *accesses)
+    assert together == [sum(part) for part in zip(*alone, strict=True)]
 
 
-def test_few_iterations_of_a_loop_over_a_row_are_looked_at(monkeypatch):
+def test_few_iterations_of_a_loop_over_a_row_are_looked_at():
     rules = Rules()
-    looked_at = []
-    monkeypatch.setattr(rules, "sectors", lambda *a: looked_at.append(a) or 1)
     rows = np.arange(128).reshape(SHAPE) * 100
     accesses = [(Array, EVERYONE, rows, np.int64(k)) for k in range(40)]
-    assert cost(CountingRecorder(rules), *accesses) == 40
-    assert len(looked_at) == 8  # a sector has 8 elements of 4 bytes
+    assert cost(CountingRecorder(rules), *accesses)[0] == 40 * 128
+    assert rules.looked == 1 + 4  # the first, and 4 kinds of shift
+
+
+def test_a_loop_over_rows_that_lie_alike_is_looked_at_twice(monkeypatch):
+    looked_at = []
+    cost_of = Spans.segments
+    monkeypatch.setattr(
+        Spans, "segments", lambda *a: looked_at.append(a) or cost_of(*a)
+    )
+    rows = np.arange(128).reshape(SHAPE) * 1024
+    accesses = [(Array, EVERYONE, rows, np.int64(k)) for k in range(40)]
+    recorder = CountingRecorder(GpuCountRules(find_gpu("toy")))
+    assert cost(recorder, *accesses)[:2] == [40 * 128, 40 * 128]
+    assert len(looked_at) == 2 * 2  # sectors and lines, at shift 0 and at another
+
+
+# Lines: how often a warp ran one.
+
+
+def test_a_line_is_executed_as_often_as_its_busiest_place(recorder):
+    twice = Site(SITE.line, "x + 1")
+    recorder.access(None, SITE, EVERYONE, "load", Array, THREADS)
+    recorder.access(None, SITE, first(8), "store", Array, THREADS)
+    recorder.operation(None, twice, EVERYONE, "arithmetic", np.float32(1))
+    recorder.operation(None, twice, EVERYONE, "arithmetic", np.float32(1))
+    (line,) = recorder.counts().lines
+    assert (line.instructions, line.executions) == (4 + 2 + 8, 8)
+    assert line.warp_execution_efficiency == (128 + 16 + 256) / (32 * 14)
+
+
+def test_a_loop_head_is_executed_at_each_decision(recorder):
+    for lanes in (64, 40, 0):
+        recorder.branch(None, SITE, EVERYONE, first(lanes))
+    (line,) = recorder.counts().lines
+    assert (line.branches, line.executions) == (12, 12)
+    assert line.branch_efficiency == 1 - 2 / 12  # in both blocks one warp parts once
+
+
+# Atomics: lanes that meet.
+
+
+class Blocks(Shared):
+    """Shared memory of two blocks, 10 elements each."""
+
+    def cells(self, flat):
+        return flat + np.array([[0], [10]])
+
+
+def atomic(recorder, array, flat, mask=EVERYONE, batch=None):
+    recorder.access(batch or a_batch(), SITE, mask, "atomic", array, flat)
+    (access,) = recorder.counts().accesses
+    return access.serial_passes, access.hottest_address
+
+
+def a_batch():
+    return SimpleNamespace(shared=SharedArrays())
+
+
+@pytest.fixture
+def counting():
+    return CountingRecorder(GpuCountRules(find_gpu("toy")))
+
+
+@pytest.mark.parametrize(
+    ("flat", "mask", "serial", "hottest"),
+    [
+        (np.int64(3), EVERYONE, 4 * 32, 128),  # every lane of 4 warps at one element
+        (np.int64(3), first(40), 2 * (32 + 8), 80),
+        (THREADS, EVERYONE, 4, 2),  # no two lanes of a warp; both blocks
+        (THREADS % 8, EVERYONE, 4 * 4, 16),
+        (np.array([[0], [1]]), EVERYONE, 4 * 32, 64),  # an element for each block
+    ],
+)
+def test_lanes_that_meet_in_global_memory(counting, flat, mask, serial, hottest):
+    assert atomic(counting, Array, flat, mask) == (serial, hottest)
+
+
+def test_each_block_has_shared_elements_of_its_own(counting):
+    assert atomic(counting, Blocks(), np.int64(3)) == (4 * 32, 64)
+
+
+def test_meetings_add_up_over_a_launch_but_not_over_blocks(counting):
+    batch, other = a_batch(), a_batch()
+    atomic(counting, Blocks(), np.int64(3), batch=batch)
+    atomic(counting, Blocks(), THREADS % 8, batch=batch)
+    assert atomic(counting, Blocks(), np.int64(3), batch=other)[1] == 64 + 8
+
+
+def test_loads_do_not_meet(counting):
+    counting.access(None, SITE, EVERYONE, "load", Array, np.int64(3))
+    (access,) = counting.counts().accesses
+    assert (access.serial_passes, access.hottest_address) == (0, 0)

@@ -30,6 +30,27 @@ def test_sectors_per_request_of_an_access():
     assert access(requests=0, sectors=0).sectors_per_request == 0.0
 
 
+def test_bytes_moved_and_used():
+    used = access(bytes_used=320)  # 40 sectors × 32 bytes
+    assert (used.bytes_moved, used.coalescing_efficiency) == (1280, 0.25)
+    assert access(sectors=0).coalescing_efficiency == 1.0
+
+
+def test_bank_conflicts_are_passes_beyond_the_fewest():
+    passes = {"wavefronts": 70, "ideal_wavefronts": 20}
+    shared = access(space="shared", **passes)
+    assert (shared.bank_conflicts, shared.wavefronts_per_request) == (50, 7.0)
+    assert access(**passes).bank_conflicts == 0
+    assert access(requests=0).wavefronts_per_request == 0.0
+
+
+def test_efficiencies_of_a_line():
+    assert line(active_lanes=80).warp_execution_efficiency == 0.25  # of 10 × 32
+    assert line().branch_efficiency == 0.5
+    nothing = line(instructions=0, branches=0)
+    assert (nothing.warp_execution_efficiency, nothing.branch_efficiency) == (1.0, 1.0)
+
+
 def test_totals_leave_shared_memory_out():
     shared = access(space="shared", sectors=999)
     counts = LaunchCounts((access(), shared, access(sectors=80)), (), 0)
