@@ -1,4 +1,4 @@
-"""The command `simgpu`: `simgpu demo`, `simgpu devices` and `simgpu run`."""
+"""The command `simgpu`: `simgpu demo`, `devices`, `run` and `check`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tinytorch_gpu.arch import PRESETS, find_gpu
+from tinytorch_gpu.as_numba.check import check_program
 from tinytorch_gpu.as_numba.run import add_program, prepare, run_program
 from tinytorch_gpu.demo import DemoReport, run_demo
 from tinytorch_gpu.errors import SimGPUError
@@ -30,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words after `simgpu`; None takes those of the process.
 
     Returns:
-        0, or 1 after an error, which is told in four parts on standard error.
+        0, or 1 after an error, which is told in four parts on standard error; of
+        `check` 1 also if the sanitizer found an error.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -43,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SimGPUError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
         return 1
+    if options.command == "check":
+        return check_program(options)
     if options.command == "run":  # its own errors keep their traceback
         run_program(options)
     return 0
@@ -59,10 +63,23 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--json", type=_writable, help="write the figures to this file")
     commands.add_parser("devices", help="list the GPUs that can be modelled")
     run = commands.add_parser("run", help="run a Python program with kernels")
-    text = "numba.cuda is the simulated GPU, installed or not"
-    run.add_argument("--as-numba", action="store_true", help=text)
-    add_program(run)
+    check = commands.add_parser("check", help="run one and name what is wrong with it")
+    _add_check(check)
+    for program in (run, check):
+        text = "numba.cuda is the simulated GPU, installed or not"
+        program.add_argument("--as-numba", action="store_true", help=text)
+        add_program(program)
     return parser
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", type=_writable, help="write the report to this file")
+    text = "run each launch again in drawn orders of warps and blocks, and compare"
+    parser.add_argument("--schedule", choices=["shuffled"], help=text)
+    text = "how many orders; 8 if only --schedule is given"
+    parser.add_argument("--seeds", type=_positive, default=0, help=text)
+    text = "note device memory that is still held at the end"
+    parser.add_argument("--leak-check", action="store_true", help=text)
 
 
 def _positive(text: str) -> int:
@@ -74,7 +91,7 @@ def _positive(text: str) -> int:
 
 
 def _writable(text: str) -> Path:
-    """Read a file's path; its folder must be there before the demo runs."""
+    """Read a file's path; its folder must be there beforehand."""
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
         message = f"{text} cannot be written: no such folder, or a folder itself"

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["format_bytes", "format_count", "format_ns", "format_share", "parse_bytes"]
+__all__ = [
+    "format_bytes",
+    "format_count",
+    "format_ns",
+    "format_share",
+    "format_short",
+    "parse_bytes",
+]
 
 _BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_COUNT_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _PARSE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kMGT]?i?)B?\s*")
 _PREFIX = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -45,6 +53,18 @@ def format_count(count: float) -> str:
         '18,450'
     """
     return f"{count:,.0f}"
+
+
+def format_short(count: float) -> str:
+    """Write a count in five characters: in full below 10,000, else three digits.
+
+    Example:
+        >>> format_short(9384), format_short(18377), format_short(2.5e9)
+        ('9,384', '18.4k', '2.50G')
+    """
+    if count < 1e4:
+        return format_count(count)
+    return _scaled(count, _COUNT_UNITS).replace(" ", "")
 
 
 def format_share(part: float, whole: float) -> str:

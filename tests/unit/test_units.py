@@ -7,6 +7,7 @@ from tinytorch_gpu.units import (
     format_count,
     format_ns,
     format_share,
+    format_short,
     parse_bytes,
 )
 
@@ -60,6 +61,12 @@ def test_counts_are_grouped():
         "18,450",
         "1,000,000",
     ]
+
+
+def test_short_counts_take_five_characters():
+    counts = (0, 9999, 10_000, 99_960, 1_234_567, 2.5e9)
+    texts = ["0", "9,999", "10.0k", "100k", "1.23M", "2.50G"]
+    assert [format_short(count) for count in counts] == texts
 
 
 def test_shares_are_percent_and_a_whole_of_0_gives_0():

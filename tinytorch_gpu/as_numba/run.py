@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
 from tinytorch_gpu.arch import PRESETS
 from tinytorch_gpu.as_numba.finder import activate
+from tinytorch_gpu.profiler import profile
 from tinytorch_gpu.runtime import use_gpu
 
 __all__ = ["add_program", "prepare", "run_program"]
+
+_MOST_COLUMNS = 100
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +29,8 @@ def add_program(parser: argparse.ArgumentParser) -> None:
         ('a100', ['pytest', '-x'])
     """
     parser.add_argument("--gpu", default="t4", help=f"one of {', '.join(PRESETS)}")
+    text = "print each kernel with its lines' counts; may follow the script"
+    parser.add_argument("--trace", action="store_true", help=text)
     program = parser.add_mutually_exclusive_group(required=True)
     program.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, help="a module, its arguments"
@@ -40,6 +46,8 @@ def prepare(options: argparse.Namespace, *, as_numba: bool) -> None:
         options: what `add_program` reads.
         as_numba: make `numba.cuda` the simulated GPU.
     """
+    if options.arguments[:1] == ["--trace"]:  # argparse takes it for the script's
+        options.trace, options.arguments = True, options.arguments[1:]
     use_gpu(options.gpu)
     if as_numba:
         activate()
@@ -49,8 +57,21 @@ def run_program(options: argparse.Namespace) -> None:
     """Run the program as the main one; it ends with its own exception or exit.
 
     Args:
-        options: what `add_program` reads.
+        options: what `add_program` reads; with `trace` the kernels that it launched are
+            printed afterwards, with each line's counts.
     """
+    if not options.trace:
+        _run(options)
+        return
+    with profile() as prof:
+        try:
+            _run(options)
+        finally:
+            width = min(_MOST_COLUMNS, shutil.get_terminal_size((100, 24)).columns)
+            print(f"\n{prof.lines(width=width)}")  # noqa: T201
+
+
+def _run(options: argparse.Namespace) -> None:
     if options.module:
         sys.argv = list(options.module)  # runpy writes the module's file over its name
         sys.path.insert(0, str(Path.cwd()))

@@ -9,35 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.sanitizer.float64 import float64_lines
 from tinytorch_gpu.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tinytorch_gpu.trace import LaunchCounts, LaunchRecord, LineCounts, SourceLine
+    from tinytorch_gpu.trace import LaunchRecord, SourceLine
 
-__all__ = ["float64_lines", "float64_notes"]
-
-
-def float64_lines(counts: LaunchCounts) -> tuple[LineCounts, ...]:
-    """Return the lines of a float32 kernel that do float64 arithmetic by accident.
-
-    Args:
-        counts: counts of one launch.
-
-    Returns:
-        The lines in source order, in a kernel that touches no float64 array; none if
-        it touches one, or no float32 array.
-
-    Example:
-        >>> from tinytorch_gpu.trace import LaunchCounts
-        >>> float64_lines(LaunchCounts((), (), 0))
-        ()
-    """
-    dtypes = {access.dtype for access in counts.accesses}
-    if "float32" not in dtypes or "float64" in dtypes:
-        return ()
-    return tuple(line for line in counts.lines if line.fp64)
+__all__ = ["float64_notes"]
 
 
 def float64_notes(launches: Iterable[LaunchRecord]) -> list[str]:

@@ -1,7 +1,7 @@
 """`profile`: listen to a device's timeline within a `with` block.
 
 As torch.profiler does it: `with profile() as prof:`, then ask `prof` for `events()`,
-`key_averages()` or, ours, a `verdict()`.
+`key_averages()` or, ours, a `verdict()` and the kernels' `lines()`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.profiler.float64_notes import float64_notes
 from tinytorch_gpu.profiler.key_averages import KeyAverages, average
+from tinytorch_gpu.profiler.line_table import line_table
 from tinytorch_gpu.profiler.verdict import Verdict, judge
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.trace import LaunchRecord, OpRecord
@@ -139,6 +140,26 @@ class profile:  # noqa: N801  (torch.profiler's name)
         launches = [r for r in self._records if isinstance(r, LaunchRecord)]
         return float64_notes(launches)
 
+    def lines(self, kernel: str = "", width: int = 100) -> str:
+        """Return the source of the launched kernels with each line's counts beside it.
+
+        Args:
+            kernel: name of the one kernel to show; "" shows all.
+            width: columns at most; the numbers and some source need about 80.
+
+        Returns:
+            One table for all launches of a kernel that have the same counts.
+
+        Raises:
+            UnsupportedError: the profile has not begun to listen.
+        """
+        spec = self._listened().spec
+        now = (self._given_device or current_device()).timeline.spec
+        launches = [r for r in self._records if isinstance(r, LaunchRecord)]
+        asked = [r for r in launches if kernel in ("", r.kernel.name)]
+        device = spec.name if now == spec else ""
+        return line_table(*asked, device=device, width=width)
+
     def __str__(self) -> str:
         """Return the table and the verdict."""
         return f"{self.key_averages()}\n\n{self.verdict()}"
@@ -168,7 +189,7 @@ class profile:  # noqa: N801  (torch.profiler's name)
 def _not_begun() -> UnsupportedError:
     return UnsupportedError(
         "this profile has not listened yet, so it has nothing to tell",
-        where="profile.key_averages() or profile.verdict()",
+        where="profile.key_averages(), profile.lines() or profile.verdict()",
         why="a profile sees what runs within its `with` block: 0 blocks so far",
         fix="with profile() as prof: ...   and ask prof afterwards",
     )

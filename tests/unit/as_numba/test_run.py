@@ -70,6 +70,54 @@ def test_the_chosen_gpu_is_modelled(python, write):
     assert "3090" in result.stdout
 
 
+TRACED = """
+    import sys
+    from numba import cuda
+    import numpy as np
+
+    @cuda.jit
+    def double(x):
+        i = cuda.grid(1)
+        x[i] = 2 * x[i]
+
+    double[2, 32](np.arange(64, dtype=np.float32))
+    print(sys.argv[1:])
+"""
+
+
+# 64 lanes × 4 bytes: two warps load and store 4 sectors each.
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["cli", "run", "--as-numba", "--trace", "s.py", "a"],
+        ["cli", "run", "--as-numba", "s.py", "--trace", "a"],
+        ["as_numba", "--trace", "-m", "s", "a"],
+    ],
+    ids=["before", "after", "module"],
+)
+def test_trace_prints_the_lines_of_the_launched_kernels(python, write, command):
+    write({"s.py": TRACED})
+    result = python("-m", f"tinytorch_gpu.{command[0]}", *command[1:])
+    own, table = result.stdout.split("\n\n")
+    assert (own, result.stderr) == ("['a']", "")
+    assert table.startswith("double (s.py:6) on Tesla T4: grid (2, 1, 1) × block (32,")
+    rows = [" ".join(line.split()) for line in table.splitlines()]
+    assert "load x 4.0 sectors 2 32.0 8 sectors, 256 B/256 B" in rows
+    assert "store x 4.0 sectors 2 32.0 8 sectors, 256 B/256 B" in rows
+
+
+def test_later_words_named_trace_are_the_scripts(python, write):
+    write({"s.py": "import sys; print(sys.argv[1:])"})
+    result = python("-m", "tinytorch_gpu.cli", "run", "s.py", "a", "--trace")
+    assert result.stdout == "['a', '--trace']\n"
+
+
+def test_a_traced_program_keeps_its_exit_code_and_shows_what_ran(python, write):
+    write({"s.py": "raise SystemExit(7)"})
+    result = python("-m", "tinytorch_gpu.cli", "run", "s.py", "--trace")
+    assert (result.returncode, result.stdout) == (7, "\nno kernel was launched\n")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [

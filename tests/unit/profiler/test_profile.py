@@ -150,7 +150,24 @@ def test_text_is_table_and_verdict(device):
     assert str(prof) == f"{prof.key_averages()}\n\n{prof.verdict()}"
 
 
-@pytest.mark.parametrize("question", ["key_averages", "verdict"])
+def test_lines_shows_all_kernels_or_the_named_one(device):
+    with profile(_device=device) as prof:
+        _launch(device)
+    head = "add_kernel (add.py:3) on Tesla T4: grid (1, 1, 1) × block (32, 1, 1)"
+    assert prof.lines().startswith(head)
+    assert prof.lines("add_kernel") == prof.lines()
+    assert prof.lines("mul_kernel") == "no kernel was launched"
+
+
+def test_lines_names_no_gpu_when_it_changed_meanwhile():
+    device = Device(find_gpu("t4"))
+    with profile(_device=device) as prof:
+        device.model(find_gpu("a100"))
+        _launch(device)
+    assert prof.lines().startswith("add_kernel (add.py:3): grid")
+
+
+@pytest.mark.parametrize("question", ["key_averages", "lines", "verdict"])
 def test_a_profile_that_never_listened_says_so(question):
     with pytest.raises(UnsupportedError) as caught:
         getattr(profile(), question)()

@@ -1,0 +1,72 @@
+"""`simgpu check`: run a program while the sanitizer watches, and print the report."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tinytorch_gpu.as_numba.run import run_program
+from tinytorch_gpu.runtime.sanitize import sanitize
+
+if TYPE_CHECKING:
+    import argparse
+    from types import TracebackType
+
+    from tinytorch_gpu.sanitizer import SanitizerReport
+
+__all__ = ["check_program"]
+
+PACKAGE = str(Path(__file__).parent.parent)
+
+
+def check_program(options: argparse.Namespace) -> int:
+    """Run the program, print the report, then the program's own exception.
+
+    Args:
+        options: those of the command line: a program, `leak_check`, `schedule`,
+            `seeds`, `json`.
+
+    Returns:
+        1 if there are errors or the program raised, else 0.
+
+    Raises:
+        SystemExit: the program ended itself, and there are no errors.
+    """
+    choices: dict[str, Any] = {"leak_check": options.leak_check, "seeds": options.seeds}
+    if options.schedule:
+        choices["schedule"] = options.schedule
+    raised: BaseException | None = None
+    try:
+        with sanitize(show=False, **choices) as report:
+            run_program(options)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (told after the report)
+        raised = error
+    _tell(report, options.json)
+    if isinstance(raised, SystemExit):
+        if not report.errors:
+            raise raised
+    elif raised is not None:
+        sys.stdout.flush()
+        traceback.print_exception(type(raised), raised, _own(raised.__traceback__))
+        return 1
+    return 1 if report.errors else 0
+
+
+def _tell(report: SanitizerReport, file: Path | None) -> None:
+    print(f"\n{report}")  # noqa: T201
+    if file is not None:
+        file.write_text(json.dumps(report.to_dict(), indent=2) + "\n")
+
+
+def _own(trace: TracebackType | None) -> TracebackType | None:
+    """Leave out the calls that lead to the program, as Python does."""
+    first = trace
+    while first is not None:
+        file = first.tb_frame.f_code.co_filename
+        if not file.startswith(PACKAGE) and "runpy" not in file:
+            return first
+        first = first.tb_next
+    return trace
