@@ -28,14 +28,18 @@ __all__ = [
     "OpNotFoundError",
     "OutOfBoundsError",
     "OutOfMemoryError",
+    "SanitizerError",
     "SettingsError",
     "ShapeError",
     "SharedMemoryLimitError",
     "SimGPUError",
     "StepBudgetError",
+    "TraceFileError",
+    "TraceQueryError",
     "UninitializedReadError",
     "UnknownDeviceError",
     "UnsupportedError",
+    "UseAfterFreeError",
     "WarpMaskError",
 ]
 
@@ -68,9 +72,23 @@ class SimGPUError(Exception):
         self.where = where
         self.why = why
         self.fix = fix
-        self.facts = facts
-        for name, value in facts.items():
-            setattr(self, name, value)
+        self.facts: dict[str, Any] = {}
+        self.add_facts(**facts)
+
+    def add_facts(self, **facts: Any) -> None:
+        """Add facts that become known as the error passes; those it has stay.
+
+        Args:
+            **facts: become attributes of the error.
+
+        Example:
+            >>> error = SimGPUError("past the end", line=3)
+            >>> error.add_facts(line=7, kernel="add")
+            >>> error.facts
+            {'line': 3, 'kernel': 'add'}
+        """
+        self.facts = {**facts, **self.facts}
+        self.__dict__.update(self.facts)
 
     def __str__(self) -> str:
         """Tell the error in its four parts; a part without text is left out."""
@@ -131,6 +149,22 @@ class KernelWarning(SimGPUError, UserWarning):  # noqa: N818  (it is a warning)
 
     `warnings.filterwarnings("ignore", category=KernelWarning)` silences it.
     """
+
+
+class UseAfterFreeError(SimGPUError, RuntimeError):
+    """An array is used after its memory was freed."""
+
+
+class SanitizerError(SimGPUError, RuntimeError):
+    """The sanitizer found errors; raised by `SanitizerReport.raise_for_errors`."""
+
+
+class TraceQueryError(SimGPUError, LookupError):
+    """A trace is asked for an array, element, block, thread or line it has not."""
+
+
+class TraceFileError(SimGPUError, ValueError):
+    """A trace's file cannot be read: damaged, foreign, too new or too large."""
 
 
 class LaunchConfigError(SimGPUError, ValueError):

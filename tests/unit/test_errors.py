@@ -34,6 +34,10 @@ BUILTINS = {
     "KernelTypeError": TypeError,
     "UnsupportedError": NotImplementedError,
     "InstallError": ImportError,
+    "UseAfterFreeError": RuntimeError,
+    "SanitizerError": RuntimeError,
+    "TraceFileError": ValueError,
+    "TraceQueryError": LookupError,
 }
 CLASSES = [getattr(errors, name) for name in errors.__all__]
 

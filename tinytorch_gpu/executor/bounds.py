@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import KernelTypeError
-from tinytorch_gpu.executor.faults import out_of_bounds
+from tinytorch_gpu.executor.faults import of_first_lane, out_of_bounds
 from tinytorch_gpu.executor.kernel_array import KernelArray
 from tinytorch_gpu.executor.lanes import require_defined
+from tinytorch_gpu.executor.negative import warn_of_negative
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
@@ -58,6 +59,8 @@ def in_bounds(
     if is_plain and index.ndim == 0:
         position = _uniform(index, length)
         if position is not None:
+            if position != index:
+                warn_of_negative(batch, mask, array, axis, index, site, action)
             return position
     wide: Any = np.atleast_2d(index.astype(np.int64, copy=False))
     if is_plain and (not wide.size or int(wide.view(np.uint64).max()) < length):
@@ -66,8 +69,10 @@ def in_bounds(
     wrapped = np.where(wide < 0, wide + length, wide) if is_signed else wide
     faulty = _outside(mask, wrapped, length)
     if faulty is not None:
-        at_fault = _of_first_lane(batch, array, faulty)
+        at_fault = of_first_lane(batch, array, faulty)
         raise out_of_bounds(batch, at_fault, axis, wide, faulty, site, action)
+    if wrapped is not wide:
+        warn_of_negative(batch, mask, array, axis, wide, site, action)
     return wrapped
 
 
@@ -85,13 +90,6 @@ def _outside(mask: Mask, index: Any, length: Any) -> Any:
     if mask.lanes is not None:
         outside = outside & mask.lanes
     return outside & mask.full() if outside.any() else None
-
-
-def _of_first_lane(batch: Batch, array: KernelArray, faulty: Any) -> KernelArray:
-    """Return the view as the first lane at fault has it, to tell its lengths."""
-    lane = int(np.argmax(faulty))
-    lengths = (np.broadcast_to(n, batch.shape).flat[lane] for n in array.lengths)
-    return array.view(array.offset, tuple(map(int, lengths)), array.steps)
 
 
 def wrong_index(array: Any, given: str, site: Site) -> KernelTypeError:

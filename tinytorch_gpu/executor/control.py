@@ -15,7 +15,7 @@ import numpy as np
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelTypeError, StepBudgetError
 from tinytorch_gpu.executor.arithmetic import truth
-from tinytorch_gpu.executor.faults import place_of
+from tinytorch_gpu.executor.faults import place_facts, place_of
 from tinytorch_gpu.executor.lanes import require_defined
 from tinytorch_gpu.executor.spin import SpinCheck
 
@@ -61,15 +61,15 @@ class _Loop:
 
     def _budget_spent(self, budget: int) -> StepBudgetError:
         line = self._site.line
-        place = place_of(self._batch, self.mask.full())
+        row, threads, text = place_of(self._batch, self.mask.full())
         return StepBudgetError(
             f"a loop of {line.kernel} has run {budget:,} times and goes on",
-            where=f"{line}\nstill in the loop: {self.mask.count} lanes, in "
-            f"{place.text}",
+            where=f"{line}\nstill in the loop: {self.mask.count} lanes, in {text}",
             why=f"Settings.loop_budget allows {budget:,} iterations; a GPU would hang",
             fix="check what ends the loop, or raise settings.override(loop_budget=...)",
-            kernel=line.kernel,
-            line=line.line,
+            kind="endless_loop",
+            lanes_at_fault=self.mask.count,
+            **place_facts(self._batch, line, row, threads),
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.errors import KernelWarning
-from tinytorch_gpu.executor.faults import place_of
+from tinytorch_gpu.executor.faults import place_facts, place_of
 from tinytorch_gpu.executor.notices import warn_at
 
 if TYPE_CHECKING:
@@ -46,21 +46,22 @@ def check_defined(
         variables: names, each with the lanes for which it is defined.
 
     Warns:
-        KernelWarning: names the variable, the line, and the lanes; its `kernel` and
-            `line` are attributes.
+        KernelWarning: names the variable, the line, and the lanes; they are attributes.
     """
     for name, defined in variables:
         undefined = mask.minus(defined)
         if not undefined.count:
             continue
+        row, threads, text = place_of(batch, undefined.full())
         warning = KernelWarning(
             f"`{name.partition('__')[0]}` is used by {undefined.count} "
             f"lane{'s'[: undefined.count > 1]} that never assigned it",
-            where=f"{site.line}\n{place_of(batch, undefined.full()).text}",
+            where=f"{site.line}\n{text}",
             why="it is assigned on a path that these lanes did not take; on a GPU it "
             "holds leftovers",
             fix="give it a value before the `if` or the loop",
-            kernel=site.line.kernel,
-            line=site.line.line,
+            kind="undefined_variable",
+            lanes_at_fault=undefined.count,
+            **place_facts(batch, site.line, row, threads),
         )
         warn_at(site.line, warning)

@@ -27,7 +27,7 @@ from tinytorch_gpu.trace import LaunchStart, Stamp
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tinytorch_gpu.trace import KernelSource, Recorder
+    from tinytorch_gpu.trace import KernelSource, Recorder, SourceLine
 
 __all__ = ["LINES", "LaneProgram", "run"]
 
@@ -81,7 +81,7 @@ def run(
     recorder: Recorder | None,
     dynamic_shared_bytes: int = 0,
     stamp: Stamp | None = None,
-) -> None:
+) -> Journal:
     """Run every block of a launch, in the order that `Settings.schedule` names.
 
     Lanes that wait in lockstep for each other may get on when warps run one after
@@ -97,6 +97,9 @@ def run(
         dynamic_shared_bytes: dynamic shared memory of each block.
         stamp: which launches are over, for the recorder.
 
+    Returns:
+        What the launch has written over.
+
     Raises:
         SimGPUError: the kernel faults; all arrays are as they were before, also after
             Ctrl-C.
@@ -109,21 +112,28 @@ def run(
     try:
         launch.run(Order(switches), journal)
     except DeadlockError as deadlock:
-        if switches.schedule != "lockstep" or not _gets_on(launch, deadlock):
+        is_lockstep = switches.schedule == "lockstep"
+        other = _run_by_warp(launch, deadlock) if is_lockstep else None
+        if other is None:
             journal.show_lines()
             raise
+        return other
+    return journal
 
 
-def _gets_on(launch: _Launch, deadlock: DeadlockError) -> bool:
-    """Run the launch anew, warp by warp; tell whether it came to its end."""
+def _run_by_warp(launch: _Launch, deadlock: DeadlockError) -> Journal | None:
+    """Run the launch anew, warp by warp; None if it does not come to its end."""
     for schedule in ("warps", "reversed"):
-        order = Order(replace(settings.current(), schedule=schedule))
+        order, journal = (
+            Order(replace(settings.current(), schedule=schedule)),
+            Journal(),
+        )
         try:
-            launch.run(order, Journal(), deadlock)
+            launch.run(order, journal, deadlock)
         except DeadlockError:
             continue
-        return True
-    return False
+        return journal
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +170,12 @@ class _Launch:
                 warn_of_waiting(deadlock)
         except BaseException as error:
             journal.roll_back()
-            if isinstance(error, SimGPUError) and not error.where:
-                error.where = _where(error)
+            if isinstance(error, SimGPUError):
+                _add_place(error)
             if not isinstance(error, DeadlockError):
                 journal.show_lines()
             if isinstance(error, RecursionError):
-                raise _too_deep(_where(error)) from None
+                raise _too_deep(_line_of(error)) from None
             raise
         journal.show_lines()
 
@@ -186,7 +196,7 @@ class _Launch:
                 yield [self._strand(self._batch(first, count, journal))]
         else:
             for first in order.of(range(blocks)):
-                batch = self._batch(int(first), 1, journal)
+                batch = self._batch(int(first), 1, journal, order.random)
                 yield [self._strand(warp) for warp in warps_of(batch)]
 
     def _most_lanes(self) -> int:
@@ -196,7 +206,13 @@ class _Launch:
             return lanes
         return min(lanes, MOST_LOCAL_BYTES // self.program.local_bytes)
 
-    def _batch(self, first: int, count: int, journal: Journal) -> Batch:
+    def _batch(
+        self,
+        first: int,
+        count: int,
+        journal: Journal,
+        random: np.random.Generator | None = None,
+    ) -> Batch:
         return Batch(
             self.grid,
             self.block,
@@ -205,6 +221,7 @@ class _Launch:
             recorder=self.recorder,
             journal=journal,
             dynamic_shared_bytes=self.dynamic_shared_bytes,
+            random=random,
         )
 
     def _strand(self, batch: Batch) -> Strand:
@@ -214,23 +231,33 @@ class _Launch:
         return Strand(batch, start, self.arguments, is_resumable=program.is_resumable)
 
 
-def _too_deep(where: str) -> StepBudgetError:
+def _too_deep(line: SourceLine | None) -> StepBudgetError:
     return StepBudgetError(
         "a device function calls itself deeper and deeper",
-        where=where,
+        where=str(line or ""),
+        kind="endless_loop",
+        source_line=line,
         why=f"Python allows {sys.getrecursionlimit()} calls within each other; a GPU's "
         "stack is smaller",
         fix="check what ends the recursion, or write it as a loop",
     )
 
 
-def _where(error: BaseException) -> str:
+def _add_place(error: SimGPUError) -> None:
+    """Tell where a fault came, unless it tells itself."""
+    line = _line_of(error)
+    if line is not None:
+        error.where = error.where or str(line)
+        error.add_facts(kernel=line.kernel, line=line.line, source_line=line)
+
+
+def _line_of(error: BaseException) -> SourceLine | None:
     """Find the kernel's line that the program was at when the error came."""
-    found = ""
+    found = None
     trace = error.__traceback__
     while trace is not None:
         lines = trace.tb_frame.f_globals.get(LINES)
         if lines is not None:
-            found = str(lines[trace.tb_lineno - 1])
+            found = lines[trace.tb_lineno - 1]
         trace = trace.tb_next
     return found

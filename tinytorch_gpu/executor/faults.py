@@ -11,9 +11,18 @@ from tinytorch_gpu.executor.mask import WARP
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
-    from tinytorch_gpu.trace import Site
+    from tinytorch_gpu.trace import Site, SourceLine
+    from tinytorch_gpu.trace.recorder import Lanes
 
-__all__ = ["Place", "block_name", "coordinates", "out_of_bounds", "place_of"]
+__all__ = [
+    "Place",
+    "block_name",
+    "coordinates",
+    "of_first_lane",
+    "out_of_bounds",
+    "place_facts",
+    "place_of",
+]
 
 
 class Place(NamedTuple):
@@ -24,7 +33,7 @@ class Place(NamedTuple):
     text: str
 
 
-def place_of(batch: Batch, lanes: Any) -> Place:
+def place_of(batch: Lanes, lanes: Any) -> Place:
     """Find the first block that has some of the lanes, and its threads among them.
 
     Args:
@@ -37,7 +46,30 @@ def place_of(batch: Batch, lanes: Any) -> Place:
     return Place(row, threads, text)
 
 
-def block_name(batch: Batch, row: int) -> str:
+def place_facts(
+    batch: Lanes, line: SourceLine, row: int, threads: Any
+) -> dict[str, Any]:
+    """Return the facts of a place that errors and warnings carry.
+
+    Args:
+        batch: the blocks in flight.
+        line: where it happens.
+        row: position of the block in the batch.
+        threads: int (n,), thread numbers in the block, ascending.
+
+    Returns:
+        `kernel`, `line` (its number), `source_line`, `block`, `threads` (x, y, z each).
+    """
+    return {
+        "kernel": line.kernel,
+        "line": line.line,
+        "source_line": line,
+        "block": coordinates(batch.first + row, batch.grid),
+        "threads": tuple(coordinates(int(t), batch.block) for t in threads),
+    }
+
+
+def block_name(batch: Lanes, row: int) -> str:
     """Name a block of the batch by x, y, z.
 
     Args:
@@ -47,7 +79,7 @@ def block_name(batch: Batch, row: int) -> str:
     return f"block {coordinates(batch.first + row, batch.grid)}"
 
 
-def _thread_range(batch: Batch, linear: Any) -> str:
+def _thread_range(batch: Lanes, linear: Any) -> str:
     """Name threads by x, y, z: the only one, or the first and the last.
 
     Args:
@@ -60,6 +92,19 @@ def _thread_range(batch: Batch, linear: Any) -> str:
     return (
         f"threads {coordinates(first, batch.block)} to {coordinates(last, batch.block)}"
     )
+
+
+def of_first_lane(batch: Batch, array: Any, faulty: Any) -> Any:
+    """Return a view as the first lane at fault has it, to tell its lengths.
+
+    Args:
+        batch: the lanes.
+        array: the `KernelArray`; its lengths may differ between lanes.
+        faulty: bool (blocks, threads), the lanes at fault.
+    """
+    lane = int(np.argmax(faulty))
+    lengths = (np.broadcast_to(n, batch.shape).flat[lane] for n in array.lengths)
+    return array.view(array.offset, tuple(map(int, lengths)), array.steps)
 
 
 def out_of_bounds(
@@ -95,15 +140,14 @@ def out_of_bounds(
         where=f"{line}\n{text}: {_lanes(threads)}" + _others(total - len(threads)),
         why=_why(low, high, axis, length, len(array.lengths), values.size),
         fix=_fix(batch, name, low, axis, array),
-        kernel=line.kernel,
-        line=line.line,
+        kind="out_of_bounds",
         argument=name,
+        space=array.space,
         index=(low, high),
         axis=axis,
         shape=array.lengths,
-        block=coordinates(batch.first + row, batch.grid),
-        threads=tuple(coordinates(int(t), batch.block) for t in threads),
         lanes_at_fault=total,
+        **place_facts(batch, line, row, threads),
     )
 
 

@@ -23,17 +23,23 @@ BYTES = np.dtype(np.uint8)
 class Journal:
     """Bytes of allocations before their first write in a launch, and printed lines.
 
-    `lines` holds what threads have printed, in order.
+    `lines` holds what threads have printed, in order; `told` what has been warned of.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.told: set[Any] = set()
         self._before: dict[DeviceBuffer, npt.NDArray[Any]] = {}
 
     def will_write(self, buffer: DeviceBuffer) -> None:
         """Keep the allocation's bytes unless they are kept already."""
         if buffer not in self._before:
             self._before[buffer] = buffer.elements(BYTES).copy()
+
+    @property
+    def before(self) -> dict[DeviceBuffer, npt.NDArray[Any]]:
+        """The bytes of each allocation before its first write."""
+        return dict(self._before)
 
     def roll_back(self) -> None:
         """Put all kept bytes back."""

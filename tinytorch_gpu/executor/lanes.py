@@ -40,6 +40,7 @@ class _Undefined:
             "a kernel reads a variable before any lane has assigned it",
             why="the variable is assigned only on a path that no lane took",
             fix="give it a value before the `if` or the loop",
+            kind="undefined_variable",
         )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import DeadlockError, KernelWarning
+from tinytorch_gpu.executor.faults import place_facts, place_of
 from tinytorch_gpu.executor.notices import warn_at
 
 if TYPE_CHECKING:
@@ -65,20 +66,20 @@ class SpinCheck:
 
     def _deadlock(self, staying: Mask) -> DeadlockError:
         line, count = self._site.line, staying.count
+        row, threads, text = place_of(self._batch, staying.full())
         lanes = f"{count} lane{'s'[: count > 1]}"
         return DeadlockError(
             f"{lanes} waiting at line {line.line}, and nothing can change",
-            where=str(line),
+            where=f"{line}\n{text}",
             why="an iteration changes neither memory nor a variable, so what they wait "
             "for must\ncome from another block (that depends on co-residency), another "
             "warp, or a\nlane of the same warp that waits for these to leave the loop",
             fix="wait for other blocks with grid.sync(), for the block with "
             "syncthreads();\nlet one thread of a warp take the lock, and work inside "
             "the loop",
-            kernel=line.kernel,
-            line=line.line,
-            source=line,
-            lanes=count,
+            kind="deadlock",
+            lanes_at_fault=count,
+            **place_facts(self._batch, line, row, threads),
         )
 
 
@@ -96,10 +97,9 @@ def warn_of_waiting(deadlock: DeadlockError) -> None:
         fix="wait with grid.sync() or syncthreads(); a lock that one thread of each "
         "block\ntakes is safe, and runs faster with "
         'settings.override(schedule="warps")',
-        kernel=deadlock.kernel,
-        line=deadlock.line,
+        **deadlock.facts,
     )
-    warn_at(deadlock.source, warning)
+    warn_at(deadlock.source_line, warning)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.errors import BarrierDivergenceError, WarpMaskError
-from tinytorch_gpu.executor.faults import block_name, coordinates
+from tinytorch_gpu.executor.faults import block_name, place_facts
 from tinytorch_gpu.executor.mask import WARP
 
 if TYPE_CHECKING:
@@ -138,11 +138,13 @@ def _check_masks(
     if outside.any():
         warp, lane = np.argwhere(outside)[0]
         given = np.broadcast_to(found.named, outside.shape)[warp, lane]
-        raise _mask_error(
+        raise WarpMaskError(
             f"{name}() called by lane {lane}, which is not in its mask {_hex(given)}",
-            _place(batch, site, warp),
-            "a lane that calls it must be named in its own mask",
-            f"set bit {lane} of the mask for this lane, or guard the call with an `if`",
+            where=_place(batch, site, warp),
+            why="a lane that calls it must be named in its own mask",
+            fix=f"set bit {lane} of the mask for this lane, or guard the call with an "
+            "`if`",
+            **_facts(batch, site, "warp_mask", warp, outside),
         )
     if found.named.ndim == 0:
         return
@@ -150,13 +152,14 @@ def _check_masks(
     if strangers.any():
         warp, lane = np.argwhere(strangers)[0]
         given = sorted({int(m) for m in found.named[warp][found.active[warp]]})
-        raise _mask_error(
+        raise WarpMaskError(
             f"{name}() called with different masks by lanes that wait for each other",
-            _place(batch, site, warp)
+            where=_place(batch, site, warp)
             + ": masks "
             + ", ".join(map(_hex, given[:SHOWN])),
-            "all lanes that a mask names must bring the same mask",
-            "compute one mask for all of them, for example with cuda.ballot_sync",
+            why="all lanes that a mask names must bring the same mask",
+            fix="compute one mask for all of them, for example with cuda.ballot_sync",
+            **_facts(batch, site, "warp_mask", warp, strangers),
         )
 
 
@@ -174,7 +177,7 @@ def _check_missing(
         return
     warp, lane = np.argwhere(missing)[0]
     absent, came = _lanes_of(missing[warp, lane]), _lanes_of(here[warp, 0])
-    row, first = _first_thread(batch, warp)
+    everywhere = np.bitwise_or.reduce(missing, axis=1)[:, None] & LANE_BITS != 0
     raise BarrierDivergenceError(
         f"{name}() reached without lanes {_ranges(absent)}, which its mask names",
         where=_place(batch, site, warp) + f"; there: lanes {_ranges(came)}",
@@ -182,13 +185,10 @@ def _check_missing(
         "hardware may hang here",
         fix="call it outside the `if` or loop, or name only the lanes that come: "
         f"{_hex(here[warp, 0])}",
-        kernel=site.line.kernel,
-        line=site.line.line,
-        block=coordinates(batch.first + row, batch.grid),
         arrived=len(came),
         expected=len(came) + len(absent),
-        threads=tuple(coordinates(first + n, batch.block) for n in absent),
         lanes=tuple(absent),
+        **_facts(batch, site, "divergent_warp", warp, everywhere),
     )
 
 
@@ -215,16 +215,31 @@ def unnamed_source(
     warp, lane = np.argwhere(outside)[0]
     given = np.broadcast_to(present.named, outside.shape)[warp, lane]
     read = np.broadcast_to(source, outside.shape)[warp, lane]
-    raise _mask_error(
+    raise WarpMaskError(
         f"{name}() reads lane {read}, which the mask {_hex(given)} does not name",
-        _place(batch, site, warp) + f", lane {lane}",
-        "the value of a lane that is not in the mask is undefined",
-        f"add bit {read} to the mask, or read another lane",
+        where=_place(batch, site, warp) + f", lane {lane}",
+        why="the value of a lane that is not in the mask is undefined",
+        fix=f"add bit {read} to the mask, or read another lane",
+        **_facts(batch, site, "warp_mask", warp, outside),
     )
 
 
-def _mask_error(what: str, where: str, why: str, fix: str) -> WarpMaskError:
-    return WarpMaskError(what, where=where, why=why, fix=fix)
+def _facts(
+    batch: Batch, site: Site, kind: str, warp: Any, lanes: Any
+) -> dict[str, Any]:
+    """Return the facts of an error: its kind, its place, and the lanes at fault.
+
+    Args:
+        batch: the lanes.
+        site: where it stands.
+        kind: what the sanitizer calls it.
+        warp: the warp that the error names.
+        lanes: bool (warps, 32), all lanes at fault.
+    """
+    row, first = _first_thread(batch, warp)
+    threads = first + np.flatnonzero(lanes[warp])
+    place = place_facts(batch, site.line, row, threads)
+    return {"kind": kind, "lanes_at_fault": int(lanes.sum()), **place}
 
 
 def _first_thread(batch: Batch, warp: Any) -> tuple[int, int]:

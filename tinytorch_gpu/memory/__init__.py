@@ -1,9 +1,10 @@
 """Device memory: allocations, arrays on them, and the hooks to higher floors."""
 
 from tinytorch_gpu.memory.allocator import ALIGNMENT, Allocator, DeviceBuffer
-from tinytorch_gpu.memory.array import DeviceArray, elements_of
+from tinytorch_gpu.memory.array import DeviceArray
 from tinytorch_gpu.memory.creation import empty
 from tinytorch_gpu.memory.hooks import hooks
+from tinytorch_gpu.memory.layout import elements_of
 
 __all__ = [
     "ALIGNMENT",

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tinytorch_gpu.errors import OutOfMemoryError
+from tinytorch_gpu.memory.origin import user_line
 from tinytorch_gpu.units import format_bytes
 
 __all__ = ["ALIGNMENT", "Allocator", "DeviceBuffer"]
@@ -31,15 +32,31 @@ class DeviceBuffer:
         allocator: counts the buffer, and gets it back when it dies.
         address: simulated byte address.
         nbytes: bytes asked for.
+
+    `freed_by` tells what freed it under its arrays; it is "" while it may be used.
+    `origin` is file and line of the user's code that asked for it, `contents` dtype and
+    shape; both are known only of what was allocated while `Allocator.is_traced`.
     """
 
-    __slots__ = ("__weakref__", "_allocator", "_bytes", "address", "nbytes")
+    __slots__ = (
+        "__weakref__",
+        "_allocator",
+        "_bytes",
+        "address",
+        "contents",
+        "freed_by",
+        "nbytes",
+        "origin",
+    )
 
     def __init__(self, allocator: Allocator, address: int, nbytes: int) -> None:
         self._allocator = allocator
         self._bytes = np.empty(nbytes, np.uint8)
         self.address = address
         self.nbytes = nbytes
+        self.freed_by = ""
+        self.origin: tuple[str, int] | None = None
+        self.contents = ""
 
     def elements(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """View the bytes as whole elements, (n,); not for the host's eyes."""
@@ -51,9 +68,20 @@ class DeviceBuffer:
         start: int = elements.__array_interface__["data"][0]
         return start - int(self._bytes.__array_interface__["data"][0])
 
+    def free(self, reason: str = "array.gpu_data.free()") -> None:
+        """Give the bytes back now; arrays that lie in them cannot be used any more.
+
+        Args:
+            reason: what the learner wrote.
+        """
+        if not self.freed_by:
+            self.freed_by = reason
+            self._allocator.forget(self)
+
     def __del__(self) -> None:
         """Give the bytes back."""
-        self._allocator.release(self.nbytes)
+        if not self.freed_by:
+            self._allocator.release(self.nbytes)
 
 
 class Allocator:
@@ -62,6 +90,8 @@ class Allocator:
     Args:
         capacity_bytes: the device's memory.
         device: how errors name the device.
+
+    `is_traced` makes new buffers keep where they come from.
 
     Example:
         >>> allocator = Allocator(1024)
@@ -80,7 +110,8 @@ class Allocator:
         self.device = device
         self.allocated_bytes = 0
         self.peak_bytes = 0
-        self._next_address = ALIGNMENT
+        self.is_traced = False
+        self.next_address = ALIGNMENT
         self._live: WeakValueDictionary[int, DeviceBuffer] = WeakValueDictionary()
 
     def allocate(self, nbytes: int) -> DeviceBuffer:
@@ -92,9 +123,11 @@ class Allocator:
         rounded = _rounded(nbytes)
         if self.allocated_bytes + rounded > self.capacity_bytes:
             raise self._out_of_memory(nbytes)
-        buffer = DeviceBuffer(self, self._next_address, nbytes)
+        buffer = DeviceBuffer(self, self.next_address, nbytes)
+        if self.is_traced:
+            buffer.origin = user_line()
         self._live[buffer.address] = buffer
-        self._next_address += rounded
+        self.next_address += rounded
         self.allocated_bytes += rounded
         self.peak_bytes = max(self.peak_bytes, self.allocated_bytes)
         return buffer
@@ -105,6 +138,36 @@ class Allocator:
             if 0 <= address - buffer.address < max(1, buffer.nbytes):
                 return buffer
         return None
+
+    def live_since(self, address: int) -> list[DeviceBuffer]:
+        """Return the live buffers that were allocated since `next_address` was this.
+
+        Args:
+            address: what `next_address` was.
+
+        Example:
+            >>> allocator = Allocator(4096)
+            >>> since = allocator.next_address
+            >>> kept, dropped = allocator.allocate(8), allocator.allocate(8)
+            >>> del dropped
+            >>> allocator.live_since(since) == [kept]
+            True
+        """
+        return [b for at, b in sorted(self._live.items()) if at >= address]
+
+    def free_all(self, reason: str) -> None:
+        """Free all memory, whoever uses it, as the end of a CUDA context does.
+
+        Args:
+            reason: what the learner wrote.
+        """
+        for buffer in self.live_since(0):
+            buffer.free(reason)
+
+    def forget(self, buffer: DeviceBuffer) -> None:
+        """Take a freed buffer out of the count."""
+        self._live.pop(buffer.address, None)
+        self.release(buffer.nbytes)
 
     def release(self, nbytes: int) -> None:
         """Take a dead buffer's bytes out of the count."""

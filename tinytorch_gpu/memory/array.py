@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["DeviceArray", "elements_of"]
+__all__ = ["DeviceArray"]
 
 Axis = SupportsIndex | tuple[int, ...] | None
 
@@ -272,11 +272,6 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
             return self
         out: DeviceArray = hooks.ops.convert(self, np.dtype(dtype))
         return out
-
-
-def elements_of(array: DeviceArray) -> npt.NDArray[Any]:
-    """Return the hidden elements; for copies and the executor only."""
-    return array._elements  # noqa: SLF001  (the one door)
 
 
 def _from_host(host: npt.NDArray[Any]) -> DeviceArray:

@@ -10,6 +10,7 @@ import numpy as np
 from tinytorch_gpu.arch import check_dtype, poison_value
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.memory.array import DeviceArray
+from tinytorch_gpu.memory.hooks import hooks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,13 +45,18 @@ def empty(
     lengths = read_shape(shape)
     steps = () if strides is None else read_strides(strides, lengths, kind)
     buffer = allocator.allocate(extent_bytes(lengths, steps, kind))
+    if allocator.is_traced:
+        buffer.contents = f"{kind} {lengths}"
     elements = buffer.elements(kind)
     elements.fill(poison_value(kind))
     if steps:
         shaped = np.ndarray(lengths, kind, elements, strides=steps)
     else:
         shaped = elements.reshape(lengths, order="F" if order == "F" else "C")
-    return DeviceArray(buffer, shaped, allocator.device)
+    array = DeviceArray(buffer, shaped, allocator.device)
+    for watch in hooks.watches:
+        watch.allocated(array)
+    return array
 
 
 def extent_bytes(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Copies", "Hooks", "Ops", "hooks"]
+__all__ = ["Copies", "Hooks", "MemoryWatch", "Ops", "hooks"]
 
 
 class Copies(Protocol):
@@ -58,11 +58,29 @@ class Ops(Protocol):
         ...
 
 
+class MemoryWatch(Protocol):
+    """Who wants to know which device memory holds what somebody wrote."""
+
+    def allocated(self, array: Any) -> None:
+        """Hear of a new device array, whose elements nothing has written."""
+        ...
+
+    def written(self, array: Any, elements: npt.NDArray[Any]) -> None:
+        """Hear that the host has written a device array's elements."""
+        ...
+
+
+    def misused(self, error: Exception) -> None:
+        """Hear of a use of memory that was freed, which raises an error now."""
+        ...
+
+
 class Hooks:
-    """The two slots; empty until the higher floors are imported."""
+    """The two slots, empty until the higher floors are imported, and who watches."""
 
     copies: Copies
     ops: Ops
+    watches: tuple[MemoryWatch, ...] = ()
 
 
 hooks = Hooks()

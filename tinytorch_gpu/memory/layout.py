@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.arch import check_dtype
-from tinytorch_gpu.errors import ShapeError, UnsupportedError
+from tinytorch_gpu.errors import ShapeError, UnsupportedError, UseAfterFreeError
+from tinytorch_gpu.memory.hooks import hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.memory.allocator import DeviceBuffer
 
-__all__ = ["DeviceLayout"]
+__all__ = ["DeviceLayout", "elements_of"]
 
 
 class DeviceLayout:
@@ -40,6 +41,21 @@ class DeviceLayout:
         self.buffer = buffer
         self._elements = elements
         self.device = device
+
+    @property
+    def gpu_data(self) -> DeviceBuffer:
+        """The allocation, by numba's name; `gpu_data.free()` frees it at once.
+
+        Example:
+            >>> from tinytorch_gpu import cuda
+            >>> x = cuda.device_array(4)
+            >>> x.gpu_data.free()
+            >>> x.gpu_data.freed_by     # from now on a use raises UseAfterFreeError
+            'array.gpu_data.free()'
+
+        Source: numba.cuda 0.30.4 (`DeviceNDArray.gpu_data`, `MemoryPointer.free`).
+        """
+        return self.buffer
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -213,6 +229,35 @@ class DeviceLayout:
             why="simulated device memory is not shared between processes",
             fix="send array.copy_to_host() to the other process",
         )
+
+
+def elements_of(array: DeviceLayout) -> npt.NDArray[Any]:
+    """Return the hidden elements; for copies and the executor only.
+
+    Raises:
+        UseAfterFreeError: the memory that they lie in was freed.
+    """
+    if array.buffer.freed_by:
+        error = _freed(array)
+        for watch in hooks.watches:
+            watch.misused(error)
+        raise error
+    return array._elements  # noqa: SLF001  (the one door)
+
+
+def _freed(array: DeviceLayout) -> UseAfterFreeError:
+    told = f"a {array.dtype} {array.shape} array on {array.device}"
+    return UseAfterFreeError(
+        f"{told} is used after its memory was freed",
+        where=f"freed by {array.buffer.freed_by}",
+        why="the array's name is still there, its memory is not; on hardware another\n"
+        "array may lie there by now",
+        fix="free it after its last use, or copy it to the device again",
+        kind="use_after_free",
+        space="global",
+        shape=array.shape,
+        freed_by=array.buffer.freed_by,
+    )
 
 
 def _no_view(array: DeviceLayout, dtype: np.dtype[Any], why: str) -> ShapeError:

@@ -7,6 +7,7 @@ from tinytorch_gpu.errors import KernelTypeError, OutOfBoundsError
 from tinytorch_gpu.executor import Batch
 from tinytorch_gpu.executor.bounds import in_bounds, wrong_index
 from tinytorch_gpu.executor.kernel_array import KernelArray
+from tinytorch_gpu.settings import override
 from tinytorch_gpu.trace import Site, SourceLine
 
 SITE = Site(SourceLine("k", "lesson.py", 3, "y = x[i]"), "x")
@@ -20,13 +21,19 @@ def batch():
     return Batch((1, 1, 1), (32, 1, 1), first=0, count=1)
 
 
+@pytest.fixture
+def allow_negative():
+    with override(warn_negative_index=False):
+        yield
+
+
 def check(batch, array, index, mask=None):
     return in_bounds(batch, mask or batch.entry, array, 0, index, SITE, "load from")
 
 
 @pytest.mark.parametrize(("index", "place"), [(0, 0), (9, 9), (-1, 9), (-10, 0)])
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
-def test_signed_indices_wrap_once(batch, index, place, dtype):
+def test_signed_indices_wrap_once(batch, index, place, dtype, allow_negative):
     assert check(batch, VECTOR, np.dtype(dtype).type(index)) == place
     lanes = np.full((1, 32), index, dtype)
     assert (check(batch, VECTOR, lanes) == place).all()
@@ -55,7 +62,7 @@ def test_lanes_that_do_not_take_part_may_be_outside(batch):
     assert check(batch, VECTOR, np.int64(99), batch.entry.none()) is not None
 
 
-def test_each_lane_has_a_length_of_its_own(batch):
+def test_each_lane_has_a_length_of_its_own(batch, allow_negative):
     assert (check(batch, BY_LANE, T % 4) == T % 4).all()
     assert (check(batch, BY_LANE, np.int64(-1)) == T % 4).all()
     with pytest.raises(OutOfBoundsError) as caught:

@@ -13,6 +13,10 @@ from tinytorch_gpu.executor import Batch
 from tinytorch_gpu.executor.consecutive import first_of_consecutive, window
 from tinytorch_gpu.executor.global_memory import global_array
 
+# Negative indices are what some of these tests are about.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*index is negative:tinytorch_gpu.errors.KernelWarning"
+)
 DTYPES = ["int8", "uint8", "int32", "int64", "uint64"]
 
 

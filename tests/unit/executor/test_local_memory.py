@@ -12,6 +12,10 @@ from tinytorch_gpu.executor.indexing import load, store
 from tinytorch_gpu.executor.local_memory import local_array
 from tinytorch_gpu.trace import Site, SourceLine
 
+# Negative indices are what some of these tests are about.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*index is negative:tinytorch_gpu.errors.KernelWarning"
+)
 F4, I4 = np.dtype("float32"), np.dtype("int32")
 SITE = Site(SourceLine("k", "lesson.py", 3, "t = cuda.local.array(4, f4)"), "t")
 ELSEWHERE = Site(SourceLine("k", "lesson.py", 4, "u = cuda.local.array(4, f4)"), "u")

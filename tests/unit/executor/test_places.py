@@ -11,6 +11,10 @@ from tinytorch_gpu.executor.global_memory import global_array
 from tinytorch_gpu.executor.places import flat_index, split_index
 from tinytorch_gpu.trace import Site, SourceLine
 
+# Negative indices are what some of these tests are about.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*index is negative:tinytorch_gpu.errors.KernelWarning"
+)
 SITE = Site(SourceLine("k", "k.py", 1, "x[i, j]"))
 X = np.arange(30, dtype=np.float32).reshape(5, 6)
 BATCH = Batch((1, 1, 1), (32, 1, 1), first=0, count=1)

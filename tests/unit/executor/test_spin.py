@@ -48,7 +48,7 @@ def test_a_standstill_is_a_deadlock(batch, variables):
         spin(batch, variables)
     error = caught.value
     assert error.what == "32 lanes waiting at line 7, and nothing can change"
-    assert (error.kernel, error.line, error.lanes) == ("k", 7, 32)
+    assert (error.kernel, error.line, error.lanes_at_fault) == ("k", 7, 32)
     assert "another block" in error.why
     assert "co-residency" in error.why
     assert max(map(len, str(error).splitlines())) <= 91

@@ -13,6 +13,10 @@ from tinytorch_gpu.executor.global_memory import global_array
 from tinytorch_gpu.executor.indexing import get_attribute, load, store
 from tinytorch_gpu.trace import Site, SourceLine
 
+# Negative indices are what some of these tests are about.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*index is negative:tinytorch_gpu.errors.KernelWarning"
+)
 SITE = Site(SourceLine("k", "lesson.py", 3, "y = x[a:b]"), "x")
 T = np.arange(32)[None]
 HOST = np.arange(5 * 6 * 7, dtype=np.int32).reshape(5, 6, 7)
