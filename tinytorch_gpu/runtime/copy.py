@@ -54,6 +54,8 @@ def to_device(
             fix=f'convert it first: host.astype("{out.dtype}")',
         )
     elements_of(out)[...] = source
+    for watch in hooks.watches:
+        watch.written(out, elements_of(out))
     device.order.synchronize()  # the host waits for a copy, and it for all streams
     device.timeline.add_copy(
         direction="h2d", nbytes=out.nbytes, reason=reason, is_pinned=is_pinned(source)

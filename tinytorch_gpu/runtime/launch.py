@@ -18,12 +18,14 @@ from tinytorch_gpu.memory import ALIGNMENT
 from tinytorch_gpu.runtime.arguments import check_arguments, to_kernel, types_of
 from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.runtime.dimensions import read_launch
+from tinytorch_gpu.runtime.repeat import Repeat, Repeating
 from tinytorch_gpu.runtime.watching import watchers
 from tinytorch_gpu.trace import CountingRecorder, Recorders
 
 if TYPE_CHECKING:
     from tinytorch_gpu.cost import KernelTime
     from tinytorch_gpu.executor.geometry import Dim3
+    from tinytorch_gpu.executor.journal import Journal
     from tinytorch_gpu.trace import (
         KernelSource,
         LaunchCounts,
@@ -85,8 +87,7 @@ def launch(
         SharedMemoryLimitError: the block's shared memory is.
         KernelTypeError: the arguments do not fit the parameters.
         DtypeError: a host array's dtype cannot live on the device.
-        OutOfBoundsError, BarrierDivergenceError, StepBudgetError: the kernel faults;
-            all arrays are as they were.
+        SimGPUError: the kernel faults; all arrays are as they were.
     """
     device, source, names = current_device(), kernel.source, kernel.parameters
     blocks, threads = read_launch(grid, block, source, device.spec)
@@ -140,12 +141,14 @@ def _watched(
 ) -> Counted:
     """Run the kernel, and tell who watches how it ended."""
     try:
-        counted = _run(device, program, shape, values, stamp)
+        counted, journal = _run(device, program, shape, values, stamp)
     except BaseException as error:
         for recorder in watchers():
             recorder.end(None, error)
         raise
     for recorder in watchers():
+        if isinstance(recorder, Repeating):
+            recorder.repeat(Repeat(program, shape[:3], values, journal.before))
         recorder.end(counted[0], None)
     return counted
 
@@ -156,28 +159,28 @@ def _run(
     shape: _Shape,
     values: tuple[Any, ...],
     stamp: Stamp,
-) -> Counted:
+) -> tuple[Counted, Journal]:
     """Run the kernel; count it, or take over the counts of an equal launch."""
     grid, block, dynamic, size = shape
     switches, spec = settings.current(), device.spec
     if not switches.counters:
-        run(program, grid, block, values, _together(), dynamic, stamp)
-        return None, kernel_time(None, grid, block, size, spec), False
+        journal = run(program, grid, block, values, _together(), dynamic, stamp)
+        return (None, kernel_time(None, grid, block, size, spec), False), journal
     may_replay = switches.replay and not program.is_data_dependent
     key = (shape, _signature(program, values)) if may_replay else None
     known = device.replays.setdefault(program, {})
     if key in known:
-        run(program, grid, block, values, _together(), dynamic, stamp)
-        return (*known[key], True)
+        journal = run(program, grid, block, values, _together(), dynamic, stamp)
+        return (*known[key], True), journal
     recorder = CountingRecorder(device.rules)
-    run(program, grid, block, values, _together(recorder), dynamic, stamp)
+    journal = run(program, grid, block, values, _together(recorder), dynamic, stamp)
     counts = recorder.counts()
     time = kernel_time(counts, grid, block, size, spec)
     if key is not None:
         if len(known) >= MOST_REPLAYS:
             known.clear()
         known[key] = (counts, time)
-    return counts, time, False
+    return (counts, time, False), journal
 
 
 def _together(*recorders: Recorder) -> Recorder | None:

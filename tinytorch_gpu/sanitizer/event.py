@@ -1,0 +1,119 @@
+"""`Event`: one access that a checker looks at, and what it says of single lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.trace import LaunchStart, Site
+    from tinytorch_gpu.trace.recorder import ActiveMask, Lanes
+
+__all__ = ["Event", "coordinates", "place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One access, as recorders hear of it.
+
+    Args:
+        site: where it stands.
+        kind: `load`, `store` or `atomic`.
+        array: what is accessed.
+        batch: the lanes.
+        mask: those that take part.
+        value: what each lane loads or stores; of an atomic what it found.
+        granule: bytes of the shadow's elements.
+    """
+
+    site: Site
+    kind: str
+    array: Any
+    batch: Lanes
+    mask: ActiveMask
+    value: Any
+    granule: int
+
+    def values(self, threads: Any) -> Any:
+        """Return what threads load or store, (n,).
+
+        Args:
+            threads: int (n,), their numbers in the launch.
+        """
+        blocks, padded = self.batch.shape
+        rows, lanes = np.divmod(threads - self.batch.first * padded, padded)
+        return np.broadcast_to(self.value, (blocks, padded))[rows, lanes]
+
+    def elements(self, cells: Any) -> Any:
+        """Return positions in the array's storage of elements of the shadow.
+
+        Args:
+            cells: int (n,).
+        """
+        return cells * self.granule // self.array.itemsize
+
+    def stored(self, elements: Any) -> Any:
+        """Return what the storage holds now, (n,).
+
+        Args:
+            elements: int (n,), positions in the storage.
+        """
+        return self.array.storage.reshape(-1)[elements]
+
+    def index(self, element: int, launch: LaunchStart) -> tuple[int, ...]:
+        """Return the index of an element as the learner writes it.
+
+        Args:
+            element: its position in the storage.
+            launch: for the array as its parameter has it.
+
+        Returns:
+            One number for each axis; of a view that differs by lane, in the array that
+            it is cut from.
+        """
+        array = self.array
+        if array.space == "shared":
+            element %= len(array.storage) // array.blocks
+        elif np.ndim(array.offset):
+            given = (a for a in launch.arguments.values() if hasattr(a, "buffer"))
+            array = next((a for a in given if a.buffer is array.buffer), array)
+        if np.ndim(array.offset):
+            return (element,)
+        rest, index = element - int(array.offset), [0] * len(array.steps)
+        axes = sorted(range(len(index)), key=lambda a: -array.steps[a])
+        for axis in axes:
+            step = array.steps[axis]
+            if step > 0:
+                index[axis], rest = divmod(rest, step)
+        return tuple(index)
+
+
+def coordinates(linear: int, lengths: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Split a number into x, y, z, of which x is fastest.
+
+    Args:
+        linear: a block's or thread's number.
+        lengths: blocks of the grid or threads of the block.
+
+    Example:
+        >>> coordinates(37, (16, 4, 1))
+        (5, 2, 0)
+    """
+    x, y, _ = lengths
+    return linear % x, linear // x % y, linear // (x * y)
+
+
+def place(
+    thread: int, launch: LaunchStart
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Return a thread's block and place in the block.
+
+    Args:
+        thread: its number in the launch: block × padded threads + thread.
+        launch: its launch.
+    """
+    padded = -(-int(np.prod(launch.block)) // 32) * 32
+    block, lane = divmod(thread, padded)
+    return coordinates(block, launch.grid), coordinates(lane, launch.block)

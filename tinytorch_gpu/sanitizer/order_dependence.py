@@ -1,0 +1,73 @@
+"""What is told when a launch gives another result in another order of warps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import SimGPUError
+from tinytorch_gpu.sanitizer.finding import Finding
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.trace import LaunchStart
+
+__all__ = ["order_finding"]
+
+# Of float additions in another order; far more than that is no rounding.
+ROUNDING = 1e-3
+
+
+def order_finding(launch: LaunchStart, found: Any, seed: int) -> Finding:
+    """Tell of a result that depends on the order.
+
+    Args:
+        launch: the launch.
+        found: differences (array, index, first, again, count), or the error that
+            stopped the launch in the other order.
+        seed: of the order, for `settings.override(schedule_seed=...)`.
+
+    Returns:
+        A warning; a note if the values differ as float sums do that are rounded in
+        another order.
+    """
+    again = f'settings.override(schedule="shuffled", schedule_seed={seed})'
+    if isinstance(found, SimGPUError):
+        return Finding(
+            tool="racecheck",
+            kind="order_dependence",
+            level="warning",
+            what=f"in another order of warps and blocks the launch stops: {found.what}",
+            where=f"{launch.kernel}\nwith {again}",
+            why=f"{found.where}\nwarps and blocks run in any order",
+            fix=found.fix,
+        )
+    first = found[0]
+    element = f"{first.array}[{', '.join(map(str, first.index))}]"
+    is_rounding = all(_is_rounding(d.first, d.again) for d in found)
+    return Finding(
+        tool="racecheck",
+        kind="order_dependence",
+        level="note" if is_rounding else "warning",
+        what=f"`{element}` is {first.first} in one order of warps and blocks and "
+        f"{first.again} in another",
+        where=f"{launch.kernel}; {first.count} element{'s'[: first.count > 1]} of "
+        f"`{first.array}` differ{'s'[first.count > 1 :]}\nwith {again}",
+        why="float sums round in another order; all orders are right"
+        if is_rounding
+        else "warps and blocks run in any order, and hardware draws it anew each time",
+        fix="compare with a tolerance"
+        if is_rounding
+        else "look for the race in this report; give each thread elements of its own,\n"
+        "use atomics, or a barrier",
+        array=first.array,
+        index=first.index,
+        count=first.count,
+    )
+
+
+def _is_rounding(one: Any, other: Any) -> bool:
+    """Tell whether two values differ by no more than the order of additions does."""
+    if np.asarray(one).dtype.kind != "f":
+        return False
+    return bool(abs(one - other) <= ROUNDING * max(abs(one), abs(other)))
