@@ -39,6 +39,9 @@ from tinytorch_gpu.runtime.device_module import (
     reset_peak_memory_stats,
     synchronize,
 )
+from tinytorch_gpu.runtime.sanitize import sanitize
+from tinytorch_gpu.runtime.tracing import tracing
+from tinytorch_gpu.trace import load_trace
 
 __version__ = "0.1.0"
 
@@ -65,14 +68,17 @@ __all__ = [
     "is_available",
     "kernels",
     "library",
+    "load_trace",
     "max_memory_allocated",
     "mem_get_info",
     "memory_allocated",
     "memory_summary",
     "profiler",
     "reset_peak_memory_stats",
+    "sanitize",
     "settings",
     "synchronize",
+    "tracing",
     "types",
     "uint8",
     "uint16",

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from tinytorch_gpu.trace.records import AccessCounts
+from tinytorch_gpu.trace.counts import AccessCounts
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.recorder import ActiveMask, Lanes, RecordedArray

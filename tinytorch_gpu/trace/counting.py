@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tinytorch_gpu.trace.accesses import AccessTotals
+from tinytorch_gpu.trace.counts import LaunchCounts, LineCounts
 from tinytorch_gpu.trace.recorder import Recorder
-from tinytorch_gpu.trace.records import LaunchCounts, LineCounts
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.accesses import CountRules

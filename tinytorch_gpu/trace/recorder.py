@@ -18,7 +18,7 @@ from tinytorch_gpu.trace.stamp import Stamp
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tinytorch_gpu.trace.records import LaunchCounts
+    from tinytorch_gpu.trace.counts import LaunchCounts
     from tinytorch_gpu.trace.source import KernelSource, Site
 
 __all__ = [
@@ -153,6 +153,7 @@ class Recorder:
         value: Any,
         name: str = "",
         operand: Any = None,
+        needed: ActiveMask | None = None,
     ) -> Any:
         """Hear of one arithmetic operation, and return its value.
 
@@ -164,8 +165,10 @@ class Recorder:
             value: the result, (blocks, threads) or broadcastable to it.
             name: `floordiv`, `mod`, `lshift`, `rshift`, `convert`, or "" for the rest.
             operand: of these: the divisor, the shift count, what is converted.
+            needed: the lanes that use the value, if not all that compute it do: in
+                `a // b if b else 0` those where `b` is not 0.
         """
-        del batch, site, mask, kind, name, operand
+        del batch, site, mask, kind, name, operand, needed
         return value
 
     def access(
@@ -277,11 +280,8 @@ class Recorders(Recorder):
     def _to_all(self, event: str) -> Any:
         """Return a function that tells those recorders that listen to an event."""
         nothing = getattr(Recorder, event)
-        listening = [
-            getattr(recorder, event)
-            for recorder in self._recorders
-            if getattr(type(recorder), event) is not nothing
-        ]
+        told = [getattr(recorder, event) for recorder in self._recorders]
+        listening = [t for t in told if getattr(t, "__func__", t) is not nothing]
         if len(listening) == 1:
             return listening[0]
 

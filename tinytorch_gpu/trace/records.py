@@ -1,9 +1,11 @@
-"""What can be observed: frozen records, written once and read by every judge.
+"""What a device did and when: frozen records, written once and read by every judge.
 
-Counts are exact, in the units that their names say. `AccessCounts` tells of one
-memory access in the source, `LineCounts` of one source line, `LaunchCounts` of one
-launch. `LaunchRecord` and `CopyRecord` add place and modelled time on the timeline;
-`OpRecord` is one op that the dispatcher ran.
+`LaunchRecord` and `CopyRecord` tell of work on the modelled timeline,
+`SynchronizeRecord` of the host's waits for it, `OpRecord` of one op that the dispatcher
+ran, `RangeRecord` of a named part of the program.
+
+All times are modelled nanoseconds. `start_ns` and `end_ns` are on one clock that begins
+at 0 with the device. The `elapsed_ns` of all records add up to the growth of the clock.
 """
 
 from __future__ import annotations
@@ -12,173 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tinytorch_gpu.trace.source import KernelSource, SourceLine
+    from tinytorch_gpu.trace.counts import LaunchCounts
+    from tinytorch_gpu.trace.scope import Scope
+    from tinytorch_gpu.trace.source import KernelSource
 
 __all__ = [
-    "AccessCounts",
     "CopyRecord",
-    "LaunchCounts",
     "LaunchRecord",
-    "LineCounts",
     "OpRecord",
+    "RangeRecord",
     "Record",
+    "SynchronizeRecord",
 ]
-
-
-SECTOR_BYTES = 32  # on every GPU: all larger units are multiples of it
-
-
-@dataclass(frozen=True, slots=True)
-class AccessCounts:
-    """Counts of one memory access in the source, summed over the launch.
-
-    Args:
-        line: where the access stands.
-        array: the array as the source spells it, for example `x` or `tile_a`.
-        space: `global`, `shared`, `local` or `constant`.
-        kind: `load`, `store` or `atomic`.
-        requests: warp-wide requests (warps with at least one active lane).
-        sectors: 32-byte sectors moved (global); 0 in other spaces.
-        active_lanes: lanes that took part, over all requests.
-        bytes_requested: active lanes × bytes of one element.
-        array_bytes: bytes of the array (global), for the footprint.
-        dtype: name of the element type, "" if not known.
-        wavefronts: passes over the banks (shared); distinct 128-byte lines of each
-            request, summed (global); distinct words of each request (constant).
-        ideal_wavefronts: fewest passes for the same lanes (shared): 1 for a full warp
-            of 4-byte elements, 2 for 8-byte ones.
-        bytes_used: bytes of the distinct elements of each request, summed; what several
-            lanes of a warp share counts once.
-        transactions: global memory transactions, in the GPU's own unit: sectors; for
-            loads of compute capability 2.x lines; on 1.x those of half-warps.
-        serial_passes: of atomics, the most lanes of each request that meet at one
-            address, summed; equal to `requests` when no lanes meet.
-        hottest_address: of atomics, the most lanes that met at one address in all.
-    """
-
-    line: SourceLine
-    array: str
-    space: str
-    kind: str
-    requests: int
-    sectors: int
-    active_lanes: int
-    bytes_requested: int
-    array_bytes: int
-    dtype: str = ""
-    wavefronts: int = 0
-    ideal_wavefronts: int = 0
-    bytes_used: int = 0
-    transactions: int = 0
-    serial_passes: int = 0
-    hottest_address: int = 0
-
-    @property
-    def sectors_per_request(self) -> float:
-        """Sectors for each request; 4.0 is the minimum of 32 lanes × 4 bytes."""
-        return self.sectors / self.requests if self.requests else 0.0
-
-    @property
-    def wavefronts_per_request(self) -> float:
-        """Passes or lines for each request; 1.0 is the minimum of 4-byte elements."""
-        return self.wavefronts / self.requests if self.requests else 0.0
-
-    @property
-    def bank_conflicts(self) -> int:
-        """Passes over the banks beyond the fewest (shared); 0 in other spaces."""
-        is_shared = self.space == "shared"
-        return self.wavefronts - self.ideal_wavefronts if is_shared else 0
-
-    @property
-    def bytes_moved(self) -> int:
-        """Bytes of all sectors."""
-        return SECTOR_BYTES * self.sectors
-
-    @property
-    def coalescing_efficiency(self) -> float:
-        """Bytes used ÷ bytes moved, 0 to 1; 1.0 where nothing moves."""
-        return self.bytes_used / self.bytes_moved if self.sectors else 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class LineCounts:
-    """Counts of one source line, summed over the launch.
-
-    Args:
-        line: the line.
-        instructions: warp instructions issued for the line's arithmetic and memory.
-        active_lanes: lanes active in those instructions; 32 × instructions at most.
-        branches: warp-level branch decisions taken on this line.
-        divergent_branches: those at which lanes of one warp parted.
-        fp32: float32 (and float16) operations, one for each active lane.
-        fp64: float64 operations.
-        integer: integer, comparison and logical operations.
-        special: divisions, roots, exponentials and other multi-step functions.
-        executions: how often a warp ran the line: the most warp instructions or branch
-            decisions of any one place on it.
-    """
-
-    line: SourceLine
-    instructions: int
-    active_lanes: int
-    branches: int
-    divergent_branches: int
-    fp32: int
-    fp64: int
-    integer: int
-    special: int
-    executions: int = 0
-
-    @property
-    def warp_execution_efficiency(self) -> float:
-        """Active lanes ÷ (32 × warp instructions), 0 to 1; 1.0 without instructions."""
-        lanes = 32 * self.instructions
-        return self.active_lanes / lanes if lanes else 1.0
-
-    @property
-    def branch_efficiency(self) -> float:
-        """Share of the branch decisions in which a warp stayed together, 0 to 1."""
-        if not self.branches:
-            return 1.0
-        return 1 - self.divergent_branches / self.branches
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchCounts:
-    """Everything counted in one launch, by access and by line.
-
-    Example:
-        >>> LaunchCounts((), (), 0).sectors_per_request
-        0.0
-    """
-
-    accesses: tuple[AccessCounts, ...]
-    lines: tuple[LineCounts, ...]
-    barriers: int
-
-    @property
-    def global_accesses(self) -> tuple[AccessCounts, ...]:
-        """The accesses to global memory."""
-        return tuple(a for a in self.accesses if a.space == "global")
-
-    @property
-    def requests(self) -> int:
-        """Warp-wide requests to global memory."""
-        return sum(a.requests for a in self.global_accesses)
-
-    @property
-    def sectors(self) -> int:
-        """32-byte sectors of global memory."""
-        return sum(a.sectors for a in self.global_accesses)
-
-    @property
-    def sectors_per_request(self) -> float:
-        """Sectors for each global request of the whole launch."""
-        return self.sectors / self.requests if self.requests else 0.0
-
-    def total(self, field: str) -> int:
-        """Sum one field of `LineCounts` over all lines."""
-        return sum(getattr(line, field) for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +45,13 @@ class LaunchRecord:
         issue_ns: modelled host time that the launch costs.
         elapsed_ns: by how much the launch lengthened the modelled timeline.
         bound: what binds the kernel's modelled time.
+        stream: handle of the stream that it ran in; 0 is the default stream.
+        issue_start_ns: when the host began to issue it.
+        terms: modelled nanoseconds of each pipe, longest or not.
+        theoretical_occupancy: resident warps of an SM ÷ the most it can hold, 0 to 1.
+        occupancy_limiter: what keeps more blocks off an SM, or "".
+        waves: blocks ÷ blocks that are resident at one time on the whole GPU.
+        scope: innermost op or range that was open, or None.
     """
 
     kernel: KernelSource
@@ -212,6 +66,13 @@ class LaunchRecord:
     issue_ns: float
     elapsed_ns: float
     bound: str
+    stream: int = 0
+    issue_start_ns: float = 0.0
+    terms: tuple[tuple[str, float], ...] = ()
+    theoretical_occupancy: float = 0.0
+    occupancy_limiter: str = ""
+    waves: float = 0.0
+    scope: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +88,12 @@ class CopyRecord:
         start_ns: modelled start.
         duration_ns: modelled time of the copy.
         elapsed_ns: by how much the copy lengthened the modelled timeline.
+        stream: handle of the stream that it ran in; 0 is the default stream.
+        engine: what moved the bytes: `h2d` or `d2h` (copy engines), or `compute`.
+        is_async: the host went on while the copy ran.
+        available_gb_per_s: bandwidth of the link (10⁹ bytes/s), latency left out.
+        origin: file and line of the user's code that asked for it, or None.
+        scope: innermost op or range that was open, or None.
     """
 
     direction: str
@@ -237,6 +104,61 @@ class CopyRecord:
     start_ns: float
     duration_ns: float
     elapsed_ns: float
+    stream: int = 0
+    engine: str = ""
+    is_async: bool = False
+    available_gb_per_s: float = 0.0
+    origin: tuple[str, int] | None = None
+    scope: Scope | None = None
+
+    @property
+    def achieved_gb_per_s(self) -> float:
+        """Bytes ÷ duration, latency included (10⁹ bytes/s); 0 if it took no time."""
+        return self.bytes / self.duration_ns if self.duration_ns else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SynchronizeRecord:
+    """One wait of the host for the device.
+
+    Args:
+        kind: what it waited for: `device`, `stream`, `event` or `copy`.
+        reason: which call waited, for example "stream.synchronize()".
+        op: innermost op that asked for it, or "".
+        start_ns: when the host began to wait.
+        duration_ns: how long the host waited, the cost of the call included.
+        elapsed_ns: by how much the wait lengthened the modelled timeline.
+        stream: handle of the stream that was waited for; 0 for the whole device.
+        scope: innermost op or range that was open, or None.
+    """
+
+    kind: str
+    reason: str
+    op: str
+    start_ns: float
+    duration_ns: float
+    elapsed_ns: float
+    stream: int = 0
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRecord:
+    """One named part of the program (`profiler.record_function`), written at its end.
+
+    Args:
+        name: the name.
+        start_ns: modelled host time at its start.
+        end_ns: modelled host time at its end.
+        depth: how many other ranges were open around it.
+        scope: the range itself, with what was open around it.
+    """
+
+    name: str
+    start_ns: float
+    end_ns: float
+    depth: int
+    scope: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +171,8 @@ class OpRecord:
         key: the dispatch key that served it: SimGPU, Decompose or CPU.
         implementation: name, file and line of the registered function, or None.
         shapes: shapes of the array operands.
+        scope: the run itself, with its start and with what was open around it.
+        end_ns: modelled host time at its end.
     """
 
     op: str
@@ -256,6 +180,8 @@ class OpRecord:
     key: str
     implementation: KernelSource | None
     shapes: tuple[tuple[int, ...], ...]
+    scope: Scope | None = None
+    end_ns: float = 0.0
 
 
-Record = LaunchRecord | CopyRecord | OpRecord
+Record = LaunchRecord | CopyRecord | SynchronizeRecord | OpRecord | RangeRecord

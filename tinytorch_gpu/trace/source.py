@@ -44,10 +44,12 @@ class Site:
     Args:
         line: the source line.
         expression: what stands there, for example `out` for the array of `out[i]`.
+        from_end: negative constants among the indices, as -1 of `out[-1]`.
     """
 
     line: SourceLine
     expression: str = ""
+    from_end: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

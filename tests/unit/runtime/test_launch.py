@@ -187,7 +187,9 @@ def columns(out):
 def test_bank_conflicts_of_a_column_are_32_passes():
     counts = run(columns, 1, 32, *on_device(32)).counts
     shared = {
-        (a.kind, a.line.text): a.sectors for a in counts.accesses if a.space == "shared"
+        (a.kind, a.line.text): a.wavefronts
+        for a in counts.accesses
+        if a.space == "shared"
     }
     assert shared == {
         ("store", "tile[0, t] = t"): 1,

@@ -270,7 +270,7 @@ def test_one_shared_word_for_all_lanes_costs_the_same_however_it_is_indexed(
         for a in prof.events()[0].counts.accesses
         if (a.space, a.kind) == ("shared", "load")
     )
-    assert load.sectors == passes * load.requests == passes * 2
+    assert load.wavefronts == passes * load.requests == passes * 2
 
 
 class Bounds(NamedTuple):
