@@ -32,7 +32,7 @@ class Access(NamedTuple):
         kind: `load`, `store` or `atomic`.
         line: number of the line in the source.
         known: by thread, before which time its accesses come before this one.
-        value: what a store writes.
+        value: bytes that a store writes.
     """
 
     time: int
@@ -48,10 +48,14 @@ class Access(NamedTuple):
 
 
 class Race(NamedTuple):
-    """Two accesses that nothing orders; `earlier` came first in this run."""
+    """Two accesses that nothing orders; `earlier` came first in this run.
+
+    `least` is how grave they are if a store between them makes them harmless.
+    """
 
     hazard: str
     level: str
+    least: str
     earlier: Access
     later: Access
 
@@ -131,13 +135,10 @@ class Oracle(Recorder):
             thread = batch.first + int(row), int(lane)
             place, memory = self._memory(array, thread)
             low = indices[row][lane] * array.itemsize
-            stored = values[row, lane] if kind == "store" else None
-            made.append(
-                Access(
-                    time, thread, memory, place, low, low + array.itemsize,
-                    kind, site.line.line, self._known[thread], stored,
-                )  # fmt: skip
-            )
+            stored = values[row, lane].tobytes() if kind == "store" else None
+            where = time, thread, memory, place, low, low + array.itemsize
+            what = kind, site.line.line, self._known[thread], stored
+            made.append(Access(*where, *what))
         if made:
             self.names[made[0].place].add((array.space, site.expression))
             self.arrays[site.expression] = array
@@ -195,17 +196,43 @@ class Oracle(Recorder):
 def _races_at(group):
     """Yield the races of accesses that touch one element, given in order of time."""
     for number, later in enumerate(group):
-        for earlier in group[:number]:
+        for place, earlier in enumerate(group[:number]):
             if earlier.kind == later.kind != "store":  # loads, or atomics
                 continue
-            if earlier.thread == later.thread:
-                continue
-            if earlier.time < later.known.get(earlier.thread, 0):
+            if _are_ordered(earlier, later):
                 continue
             hazard = _letter(later) + "A" + _letter(earlier)
-            yield Race(hazard, _level(earlier, later), earlier, later)
+            least = level = _level(earlier, later)
+            if level != "note" and earlier.kind == "store":
+                since = group[place + 1 : number]
+                least = min(level, _hidden(earlier, later, since), key=LEVELS.index)
+            yield Race(hazard, level, least, earlier, later)
             if earlier.time == later.time:  # no lane of an instruction is first
-                yield Race(hazard, _level(earlier, later), later, earlier)
+                yield Race(hazard, level, least, later, earlier)
+
+
+def _are_ordered(earlier, later):
+    return earlier.thread == later.thread or earlier.time < later.known.get(
+        earlier.thread, 0
+    )
+
+
+def _hidden(earlier, later, since):
+    """How grave a race is that a store in between makes harmless, or "error".
+
+    A read finds the same value if a second store writes it again; a store after which
+    another has written its own value changes nothing either.
+    """
+    is_read = later.kind == "load"
+    again, levels = earlier if is_read else later, ["error"]
+    for store in since:
+        if not again.kind == store.kind == "store" or not _same_value(again, store):
+            continue
+        if is_read or _are_ordered(earlier, store):
+            levels.append(_level(store, later))
+            if _are_ordered(store, later):
+                return "note"
+    return min(levels, key=LEVELS.index)
 
 
 def _letter(access):
@@ -225,6 +252,8 @@ def _level(one, two):
 
 def _same_value(one, two):
     """Tell whether two stores write the same to the bytes that both touch."""
+    if (one.low, one.high) == (two.low, two.high):
+        return one.value == two.value
     low, high = max(one.low, two.low), min(one.high, two.high)
-    parts = [s.value.tobytes()[low - s.low : high - s.low] for s in (one, two)]
+    parts = [s.value[low - s.low : high - s.low] for s in (one, two)]
     return parts[0] == parts[1]

@@ -152,9 +152,7 @@ class Sharing:
         """Exchange within a warp."""
         name, k = self._one("s", "z"), self._number(1, 31)
         whole = "w * 32 + (lane + {}) % min(32, threads - w * 32)"
-        self._emit(
-            f"{name}[{self._own('t', self._any('threads'))}] = {self._value()}"
-        )
+        self._emit(f"{name}[{self._own('t', self._any('threads'))}] = {self._value()}")
         self._sync_warp()
         self._emit(f"v += int64({name}[{whole.format(k)}])")
         self._sync_warp()
@@ -168,9 +166,7 @@ class Sharing:
         ):
             self._emit(head)
             self._indent += 1
-            self._emit(
-                f"s[{self._own('t', self._any('threads'))}] = {self._value()}"
-            )
+            self._emit(f"s[{self._own('t', self._any('threads'))}] = {self._value()}")
             self._sync_warp(mask)
             self._emit(f"v += s[(w * 32 + {shift} + (lane + {k}) % 16) % threads]")
             self._sync_warp(mask)

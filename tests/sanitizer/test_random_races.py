@@ -10,7 +10,10 @@ from hypothesis import settings as repeatable_settings
 
 import tinytorch_gpu as simgpu
 from tests.sanitizer.oracle import LEVELS, Oracle
-from tests.sanitizer.random_sharing import DYNAMIC_BYTES, sharing_kernel, sharing_kernels
+from tests.sanitizer.random_sharing import (
+    DYNAMIC_BYTES,
+    sharing_kernels,
+)
 from tinytorch_gpu import cuda, settings
 from tinytorch_gpu.runtime.watching import watching
 
@@ -88,18 +91,18 @@ class Judged:
         )
 
     def worst(self):
-        """Return the level of the gravest race at each place that has one."""
+        """Return how grave the gravest race is at each place that has one, at least."""
         found = {}
         for race in self.races:
-            level = max(LEVELS.index(race.level), found.get(race.later.place, 0))
+            level = max(LEVELS.index(race.least), found.get(race.later.place, 0))
             found[race.later.place] = level
-        return {place: LEVELS[level] for place, level in found.items()}
+        return found
 
     def worst_told(self, place):
-        """Return the gravest level of what the sanitizer tells of a place, or ""."""
+        """Return how grave the gravest is that the sanitizer tells of a place, or -1."""
         names = self.oracle.names[place]
-        levels = [f.level for f in self.told() if (f.space, f.array) in names]
-        return max(levels, key=LEVELS.index, default="")
+        told = [f for f in self.told() if (f.space, f.array) in names]
+        return max((LEVELS.index(f.level) for f in told), default=-1)
 
     def unwritten(self):
         """Return lanes by line and array, as the sanitizer tells them."""
@@ -137,21 +140,28 @@ def linear(place, lengths):
 
 
 def check(drawn, folder, schedule="lockstep"):
-    """Compare the sanitizer with the oracle on one kernel."""
+    """Compare the sanitizer with the oracle on one kernel; return both."""
     judged = Judged(drawn, folder, schedule)
     for finding in judged.told():
         assert judged.is_right(finding), f"{drawn[0]}\n{drawn[1:]}\n{finding}"
     for place, level in judged.worst().items():
         told = judged.worst_told(place)
         names = judged.oracle.names[place]
-        assert told == level, f"{drawn[0]}\n{drawn[1:]}\n{names}: {level}, not {told}"
+        assert told >= level, f"{drawn[0]}\n{drawn[1:]}\n{names}: {level}, not {told}"
     assert judged.unwritten() == judged.oracle.unwritten, drawn[0]
+    return judged
 
 
-@repeatable(150)
-@given(drawn=sharing_kernels())
-def test_races_and_unwritten_reads_are_those_of_the_oracle(folder, drawn):
-    check(drawn, folder)
+def test_races_and_unwritten_reads_are_those_of_the_oracle(folder):
+    racing = []
+
+    @repeatable(150)
+    @given(drawn=sharing_kernels())
+    def agree(drawn):
+        racing.append(bool(check(drawn, folder).races))
+
+    agree()
+    assert 50 <= sum(racing) <= 110  # about half of the kernels race
 
 
 @repeatable(20)
@@ -167,9 +177,3 @@ def test_they_are_in_other_orders_of_warps_and_blocks(folder, drawn):
 @given(drawn=sharing_kernels())
 def test_thousands_are_those_of_the_oracle(folder, schedule, drawn):
     check(drawn, folder, schedule)
-
-
-def test_about_half_of_the_kernels_race(folder):
-    drawn = [sharing_kernel(seed) for seed in range(60)]
-    racing = sum(bool(Judged(one, folder, "lockstep").races) for one in drawn)
-    assert 20 <= racing <= 40

@@ -14,11 +14,17 @@ import numpy as np
 
 from tinytorch_gpu.cuda.dummies import typed_constant
 from tinytorch_gpu.cuda.from_end import negative_constants
-from tinytorch_gpu.cuda.functions import known_function
-from tinytorch_gpu.cuda.intrinsics import Intrinsic, Special
+from tinytorch_gpu.cuda.intrinsics import Special
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
-from tinytorch_gpu.cuda.operators import BINARY_NAMES, COMPARE_NAMES, UNARY_NAMES
-from tinytorch_gpu.cuda.rewrite_dependence import is_host_known
+from tinytorch_gpu.cuda.operators import (
+    BINARY_NAMES,
+    COMPARE_NAMES,
+    DIVISIONS,
+    TOLD,
+    UNARY_NAMES,
+    fuses,
+)
+from tinytorch_gpu.cuda.purity import is_pure
 from tinytorch_gpu.cuda.spelling import spell
 from tinytorch_gpu.cuda.versions import Converted
 from tinytorch_gpu.executor.arithmetic import SPECIAL_OPERATORS
@@ -33,10 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["ExpressionWriter"]
 
 SCALARS = (bool, int, float, np.number, np.bool_)
-
-
-DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
-TOLD = frozenset({"floordiv", "mod", "lshift", "rshift"})  # with their right operand
 
 
 class ExpressionWriter:
@@ -56,6 +58,7 @@ class ExpressionWriter:
         self.is_counted = is_counted
         self.constants: dict[str, Any] = {}
         self.mask = "m0"
+        self._is_asked = False
         self.needed = ""  # lanes that need what is written, if not all of the mask
         self.is_lazy = False
         self._counter = 0
@@ -107,19 +110,7 @@ class ExpressionWriter:
 
     def is_pure(self, node: ast.expr) -> bool:
         """Tell whether evaluating for lanes that do not need it changes nothing."""
-        for part in ast.walk(node):
-            if isinstance(part, ast.Subscript) and not is_host_known(part.value):
-                return False
-            if isinstance(part, ast.Call) and not self.is_value(part):
-                return False
-        return True
-
-    def is_value(self, node: ast.Call) -> bool:
-        """Tell whether a call only computes: no memory, no other lanes, no function."""
-        callee = self.names.static(node.func)
-        if isinstance(callee, Intrinsic):
-            return callee.role in ("value", "axes") and callee.needs != "mask"
-        return callee is range or known_function(callee) is not None
+        return is_pure(node, self.names)
 
     # One method for each kind of expression.
 
@@ -161,7 +152,7 @@ class ExpressionWriter:
         if not self.is_counted:
             return value
         if operand and self.needed:
-            operand = (*operand, self.needed)
+            operand, self._is_asked = (*operand, self.needed), True
         told = ", ".join((self.site(node), self.mask, repr(kind), value, *operand))
         return f"op(b, {told})"
 
@@ -180,7 +171,8 @@ class ExpressionWriter:
             right = self.fresh("t")
             written = f"{name}({a}, {right} := {b})"
             return self.counted(node, kind, written, repr(name), right)
-        return self.counted(node, kind, f"{name}({a}, {b})")
+        told = ("'fused'", "None") if fuses(node) else ()
+        return self.counted(node, kind, f"{name}({a}, {b})", *told)
 
     def _unary(self, node: ast.UnaryOp) -> str:
         operand = node.operand
@@ -219,8 +211,8 @@ class ExpressionWriter:
         for value in others:
             if self.is_pure(value):
                 name, asked = "and_then" if is_and else "or_else", self.fresh("t")
-                right = self._side(value, asked, "0" if is_and else "1")
-                left = f"{asked} := {joined}" if f"({asked})" in right else joined
+                right, is_asked = self._side(value, asked, "0" if is_and else "1")
+                left = f"{asked} := {joined}" if is_asked else joined
                 joined = self.counted(node, "arithmetic", f"{name}({left}, {right})")
             else:
                 name = "both" if is_and else "either"
@@ -232,26 +224,29 @@ class ExpressionWriter:
         are_numbers = getattr(node, "is_number", True)
         if are_numbers and self.is_pure(node.body) and self.is_pure(node.orelse):
             asked = self.fresh("t")
-            yes = self._side(node.body, asked, "0")
-            no = self._side(node.orelse, asked, "1")
-            test = f"{asked} := {test}" if f"({asked})" in yes + no else test
+            yes, is_asked = self._side(node.body, asked, "0")
+            no, is_asked_too = self._side(node.orelse, asked, "1")
+            test = f"{asked} := {test}" if is_asked or is_asked_too else test
             return self.counted(node, "arithmetic", f"select({test}, {yes}, {no})")
         sides = f"{self._lazy(node.body)}, {self._lazy(node.orelse)}"
         return f"b.choose({self.mask}, {test}, {sides}, {self.site(node)})"
 
-    def _side(self, node: ast.expr, test: str, which: str) -> str:
+    def _side(self, node: ast.expr, test: str, which: str) -> tuple[str, bool]:
         """Write a pure side, computed for all lanes; the recorder hears of its own.
 
         Args:
             node: the side.
             test: the name of what decides.
             which: "0" if the side is for lanes where that is true, else "1".
+
+        Returns:
+            What is written, and whether it asks for the test.
         """
-        outer = self.needed
-        self.needed = f"{outer or self.mask}.split(truth({test}))[{which}]"
-        written = self.write(node)
-        self.needed = outer
-        return written
+        outer, self._is_asked = (self.needed, self._is_asked), False
+        self.needed = f"{outer[0] or self.mask}.split(truth({test}))[{which}]"
+        written, is_asked = self.write(node), self._is_asked
+        self.needed, self._is_asked = outer[0], outer[1] or is_asked
+        return written, is_asked
 
     def _lazy(self, node: ast.expr) -> str:
         """Write a side that is evaluated under a mask of its own."""

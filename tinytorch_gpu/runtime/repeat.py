@@ -17,16 +17,17 @@ import numpy as np
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import SimGPUError
 from tinytorch_gpu.executor.engine import run
-from tinytorch_gpu.executor.global_memory import GlobalArray
 from tinytorch_gpu.executor.notices import hearing
 from tinytorch_gpu.trace import Recorder
+from tinytorch_gpu.trace.arguments import named_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
     from tinytorch_gpu.executor.engine import LaneProgram
+    from tinytorch_gpu.executor.global_memory import GlobalArray
     from tinytorch_gpu.memory import DeviceBuffer
 
     Bytes = dict[DeviceBuffer, npt.NDArray[Any]]
@@ -97,14 +98,15 @@ class Repeat:
             For each parameter whose elements differ the first such element; or the
             error that stopped the repetition.
         """
-        kept = {array.buffer: _bytes_of(array.buffer) for array in self._arrays()}
+        kept = {array.buffer: _bytes_of(array.buffer) for _, array in self._named()}
         for buffer, before in self._before.items():
             buffer.elements(BYTES)[:] = before
         try:
             if prepare is not None:
                 prepare()
+            start = {buffer: _bytes_of(buffer) for buffer in kept}
             self._run(changes)
-            return [d for d in map(_difference, *self._named(kept)) if d]
+            return [d for d in self._compared(kept, start) if d]
         except SimGPUError as error:
             return error
         finally:
@@ -117,36 +119,41 @@ class Repeat:
         with quiet, hearing(lambda _warning: True), settings.override(**changes):
             run(self._program, grid, block, self._values, None, dynamic)
 
-    def _arrays(self) -> list[GlobalArray]:
+    def _named(self) -> list[tuple[str, GlobalArray]]:
         """Return the arrays among the arguments, those of tuples too."""
-        return [a for _, a in _spread(self._program.parameters, self._values)]
+        pairs = zip(self._program.parameters, self._values, strict=True)
+        found = named_arrays(dict(pairs))
+        return [(name, array) for name, array in found if array.space == "global"]
 
-    def _named(self, kept: Bytes) -> tuple[list[str], list[GlobalArray], list[Any]]:
-        pairs = _spread(self._program.parameters, self._values)
-        names, arrays = [name for name, _ in pairs], [array for _, array in pairs]
-        return names, arrays, [kept[array.buffer] for array in arrays]
+    def _compared(self, kept: Bytes, start: Bytes) -> Iterator[Difference | None]:
+        """Compare each array with what it was after the first run.
 
-
-def _spread(names: Any, values: Any) -> list[tuple[str, GlobalArray]]:
-    """Return all arrays with their parameter; those in tuples as `name[0]`."""
-    found: list[tuple[str, GlobalArray]] = []
-    for name, value in zip(names, values, strict=True):
-        if isinstance(value, GlobalArray):
-            found.append((name, value))
-        elif isinstance(value, tuple):
-            parts = [f"{name}[{position}]" for position in range(len(value))]
-            found += _spread(parts, value)
-    return found
+        Args:
+            kept: bytes after the first run.
+            start: bytes that the repetition began with.
+        """
+        for name, array in self._named():
+            buffer = array.buffer
+            before = self._before.get(buffer, kept[buffer])
+            now, then, new, old = (
+                _elements(array, stored)
+                for stored in (array.storage, kept[buffer], start[buffer], before)
+            )
+            # What neither run has written differs by what it was prepared to hold.
+            is_written = _differ(now, new) | _differ(then, old)
+            yield _difference(name, now, then, _differ(now, then) & is_written)
 
 
 def _bytes_of(buffer: DeviceBuffer) -> npt.NDArray[Any]:
     return buffer.elements(BYTES).copy()
 
 
-def _difference(name: str, array: GlobalArray, kept: Any) -> Difference | None:
-    """Compare an array with what it was after the first run; NaN equals NaN."""
-    now, then = _elements(array, array.storage), _elements(array, kept)
-    differs = (now != then) & ~((now != now) & (then != then))  # noqa: PLR0124
+def _differ(one: Any, other: Any) -> Any:
+    """Tell which elements differ, bool; NaN equals NaN."""
+    return (one != other) & ~((one != one) & (other != other))  # noqa: PLR0124
+
+
+def _difference(name: str, now: Any, then: Any, differs: Any) -> Difference | None:
     if not differs.any():
         return None
     index = tuple(int(i) for i in np.argwhere(differs)[0])

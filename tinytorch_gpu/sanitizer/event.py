@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.trace.arguments import named_arrays
+from tinytorch_gpu.trace.steps import TracedArray
+
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import LaunchStart, Site
     from tinytorch_gpu.trace.recorder import ActiveMask, Lanes
@@ -62,6 +65,19 @@ class Event:
         """
         return self.array.storage.reshape(-1)[elements]
 
+    def changes(self, threads: Any, cells: Any) -> Any:
+        """Tell which elements of the shadow get other bits by a store, bool (n,).
+
+        Args:
+            threads: int (n,), threads that store.
+            cells: int (n,), which element of the shadow.
+        """
+        ratio = self.array.itemsize // self.granule
+        values = self.values(threads), self.stored(self.elements(cells))
+        parts = [v.view(np.uint8).reshape(-1, ratio, self.granule) for v in values]
+        which = np.arange(len(cells)), cells % ratio
+        return (parts[0][which] != parts[1][which]).any(axis=1)
+
     def index(self, element: int, launch: LaunchStart) -> tuple[int, ...]:
         """Return the index of an element as the learner writes it.
 
@@ -77,17 +93,21 @@ class Event:
         if array.space == "shared":
             element %= len(array.storage) // array.blocks
         elif np.ndim(array.offset):
-            given = (a for a in launch.arguments.values() if hasattr(a, "buffer"))
-            array = next((a for a in given if a.buffer is array.buffer), array)
-        if np.ndim(array.offset):
+            given = (a for _, a in named_arrays(launch.arguments))
+            array = next((a for a in given if a.storage is array.storage), array)
+        if np.ndim(array.offset) or any(map(np.ndim, array.lengths)):
             return (element,)
-        rest, index = element - int(array.offset), [0] * len(array.steps)
-        axes = sorted(range(len(index)), key=lambda a: -array.steps[a])
-        for axis in axes:
-            step = array.steps[axis]
-            if step > 0:
-                index[axis], rest = divmod(rest, step)
-        return tuple(index)
+        whole = TracedArray(
+            name=self.site.expression,
+            space=array.space,
+            dtype=array.element_dtype.name,
+            shape=tuple(map(int, array.lengths)),
+            steps=array.steps,
+            offset=int(array.offset),
+            address=0,
+            length=len(array.storage),
+        )
+        return whole.index(element) or (element,)
 
 
 def coordinates(linear: int, lengths: tuple[int, int, int]) -> tuple[int, int, int]:

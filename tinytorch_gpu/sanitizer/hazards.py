@@ -21,14 +21,15 @@ from tinytorch_gpu.sanitizer.race_text import Pair, Side, race_finding
 if TYPE_CHECKING:
     from tinytorch_gpu.sanitizer.event import Event
     from tinytorch_gpu.sanitizer.finding import Finding
-    from tinytorch_gpu.sanitizer.shadow import Touched
-    from tinytorch_gpu.trace import LaunchStart
+    from tinytorch_gpu.sanitizer.lanes import Touched
+    from tinytorch_gpu.trace import LaunchStart, Site
 
 __all__ = ["Hazards"]
 
 # How far apart the two threads are, and with it how grave a race between them is.
 IN_WARP, IN_BLOCK, IN_GRID, IN_STREAMS = range(4)
 SCOPES = ("warp", "block", "grid", "streams")
+LETTERS = {"load": "R", "store": "W", "atomic": "W"}
 HARMLESS, UNSAFE, WRONG = range(3)
 
 
@@ -58,6 +59,11 @@ class Hazards:
         """Return one finding for each pair of lines."""
         return [race_finding(pair, self._launch) for pair in self._pairs.values()]
 
+    @property
+    def has_race(self) -> bool:
+        """Whether one of them is graver than a note."""
+        return any(pair.grave != HARMLESS for pair in self._pairs.values())
+
     def race(
         self,
         event: Event,
@@ -65,7 +71,6 @@ class Hazards:
         lanes: Any,
         times: Any,
         earlier: Any,
-        hazard: str,
     ) -> None:
         """Note races of an access with earlier ones.
 
@@ -75,12 +80,26 @@ class Hazards:
             lanes: int (n,), which of them race.
             times: int (n,), when the other accesses were.
             earlier: int (n,), their threads.
-            hazard: `RAW`, `WAR` or `WAW`.
         """
         places, pasts = self._past.places(times)
         for number, past in enumerate(pasts):
             here = np.flatnonzero(places == number)
-            self._note(event, touched, lanes[here], earlier[here], past, hazard)
+            self._note(event, touched, lanes[here], earlier[here], past)
+
+    def are_known(self, event: Event, times: Any) -> Any:
+        """Tell for which times it is known that an access races with those then.
+
+        Args:
+            event: the access now.
+            times: int (n,), when the other accesses were.
+
+        Returns:
+            bool (n,), true for a race of the gravest kind.
+        """
+        places, pasts = self._past.places(times)
+        pairs = [self._pairs.get(_key(event.site, p.site, event.array)) for p in pasts]
+        known = [pair is not None and pair.grave == WRONG for pair in pairs]
+        return np.array(known, np.bool_)[places]
 
     def _note(
         self,
@@ -89,14 +108,14 @@ class Hazards:
         lanes: Any,
         earlier: Any,
         past: Past,
-        hazard: str,
     ) -> None:
+        hazard = f"{LETTERS[event.kind]}A{LETTERS[past.kind]}"
         now = touched.threads[lanes]
         elements = event.elements(touched.cells[lanes])
         scopes = self._scopes(earlier, now, past)
         differs: Any = np.True_
         if hazard == "WAW" and event.kind == past.kind == "store":
-            differs = ~_are_equal(event.values(now), event.stored(elements))
+            differs = event.changes(now, touched.cells[lanes])
         grave = np.where(scopes == IN_WARP, UNSAFE, WRONG) * differs
         worst = int(grave.argmax())
         before = event.values(now) if hazard == "RAW" else event.stored(elements)
@@ -111,7 +130,7 @@ class Hazards:
             hazard,
         )
 
-    def collide(self, event: Event, touched: Touched, lanes: Any, winners: Any) -> None:
+    def collide(self, event: Event, touched: Touched, lanes: Any, winners: Any) -> Any:
         """Note plain stores of one instruction to the same elements.
 
         Args:
@@ -119,13 +138,16 @@ class Hazards:
             touched: its lanes.
             lanes: int (n,), lanes whose value is lost.
             winners: int (n,), threads whose value stays.
+
+        Returns:
+            Whose value is another, bool (n,).
         """
         now = touched.threads[lanes]
         elements = event.elements(touched.cells[lanes])
         values = event.values(winners)
         differs = ~_are_equal(event.values(now), values)
         worst = int(differs.argmax())
-        past = Past(event.site, event.kind, self._launch)
+        past = Past(event.site, event.kind, self._past.launch)
         other = Side(past, int(winners[worst]), values[worst])
         scope = SCOPES[self._scopes(winners, now, past)[worst]]
         self._keep(
@@ -135,19 +157,20 @@ class Hazards:
             scope,
             "WAW",
         )
+        return differs
 
     def _keep(
         self, event: Event, meeting: Meeting, other: Side, scope: str, hazard: str
     ) -> None:
         """Add to what is known of a pair of lines; the gravest example stays."""
         threads, elements, worst, grave = meeting
-        key = frozenset({event.site.line, other.past.site.line}), event.array.space
+        key = _key(event.site, other.past.site, event.array)
         pair = self._pairs.get(key)
         if pair is None or grave > pair.grave:
             thread = int(threads[worst])
             padded = event.batch.shape[1]
             mates = np.unique(threads[threads // padded == thread // padded])
-            past = Past(event.site, event.kind, self._launch)
+            past = Past(event.site, event.kind, self._past.launch)
             side = Side(past, thread, event.values(threads[worst : worst + 1])[0])
             index = event.index(int(elements[worst]), self._launch)
             count = pair.count if pair else 0
@@ -167,7 +190,7 @@ class Hazards:
 
     def _scopes(self, earlier: Any, now: Any, past: Past) -> Any:
         """Tell how far apart threads are, int (n,)."""
-        if past.launch is not self._launch:
+        if past.launch is not self._past.launch:
             return np.full(len(now), IN_STREAMS)
         block = -(-int(np.prod(self._launch.block)) // WARP) * WARP
         in_warp, in_block = (
@@ -175,6 +198,11 @@ class Hazards:
             earlier // block == now // block,
         )
         return np.where(in_warp, IN_WARP, np.where(in_block, IN_BLOCK, IN_GRID))
+
+
+def _key(one: Site, other: Site, array: Any) -> Any:
+    """Return what the races of two places have in common."""
+    return frozenset((s.line, s.expression) for s in (one, other)), array.space
 
 
 def _are_equal(one: Any, other: Any) -> Any:

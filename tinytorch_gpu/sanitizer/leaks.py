@@ -26,7 +26,7 @@ def live_allocations(allocator: Allocator, since: int) -> list[Finding]:
 
     Args:
         allocator: the device's; `is_traced` in the stretch, or no lines are known.
-        since: its `next_address` when the stretch began.
+        since: its `next_serial` when the stretch began.
 
     Example:
         >>> from tinytorch_gpu.memory import Allocator

@@ -117,7 +117,7 @@ class NumberChecks(Recorder):
         """Judge a conversion; `array` is what a store writes to."""
         if not isinstance(given, NUMBERS) or not isinstance(value, NUMBERS):
             return
-        kind, wrong = _loss(given, value)
+        kind, wrong = _loss(given, value, is_stored=array is not None)
         if np.any(wrong):
             self._add(batch, site, mask, kind, wrong, given, value, "", array)
 
@@ -154,15 +154,25 @@ class NumberChecks(Recorder):
         self._faults[key].count += count
 
 
-def _loss(given: Any, value: Any) -> tuple[str, Any]:
-    """Return the kind of fault that a conversion may be, and the lanes that have it."""
+def _loss(given: Any, value: Any, *, is_stored: bool) -> tuple[str, Any]:
+    """Return the kind of fault that a conversion may be, and the lanes that have it.
+
+    Args:
+        given: before it.
+        value: after it.
+        is_stored: a store converts; else the learner's code does. To an unsigned type
+            it means to drop the upper digits, as hashes and generators do.
+    """
     source, target = given.dtype, value.dtype
     if source == target or target.kind == "b":
         return "", False
     if target.kind == "f":  # rounding is meant; a number that becomes infinite is not
         return "narrowing_loss", np.isinf(value) & np.isfinite(given)
     if source.kind != "f":
-        return "narrowing_loss", value != given
+        # As many bits hold the same digits: a ballot is stored as int32 and as uint32.
+        is_hash = target.kind == "u" and not is_stored
+        is_meant = is_hash or target.itemsize >= source.itemsize
+        return "narrowing_loss", False if is_meant else value != given
     whole = given.astype(np.float64)
     whole = np.rint(whole) if source == np.float16 else np.trunc(whole)
     limits = np.iinfo(target)

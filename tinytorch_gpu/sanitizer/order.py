@@ -107,11 +107,11 @@ class Order:
         # that a race may be told between lanes that an earlier such call put in order.
         threads = batch.shape[1]
         active = mask.full().reshape(-1, WARP)
-        live = np.packbits(
-            batch.live.full().reshape(-1, WARP), axis=1, bitorder="little"
-        ).view(np.uint32)
+        exist = np.arange(threads) < math.prod(batch.block)
+        lanes = np.packbits(exist, bitorder="little").view(np.uint32)
+        lanes = np.tile(lanes, batch.shape[0])[:, None]
         bits = np.broadcast_to(np.asarray(members).astype(np.uint32), active.shape)
-        is_whole = active & ((bits & live) == live)
+        is_whole = active & ((bits & lanes) == lanes)
         first = batch.first * threads // WARP
         if self._warp_floor is None:
             warps = self._blocks * self.padded // WARP
@@ -144,10 +144,26 @@ class Order:
         Returns:
             0, 1 or 2, int (n,); -1 for `NOBODY`.
         """
-        in_warp, in_block = one // WARP == other // WARP, (
-            one // self.padded == other // self.padded
+        in_warp, in_block = (
+            one // WARP == other // WARP,
+            (one // self.padded == other // self.padded),
         )
         return np.where(one == NOBODY, -1, 2 - in_block.astype(np.int8) - in_warp)
+
+    def warp_of(self, threads: Any) -> Any:
+        """Return when each thread's whole warp last passed `syncwarp`; -1 if never.
+
+        Args:
+            threads: int (n,), their numbers.
+        """
+        if self._warp_floor is None:
+            return np.full(len(threads), -1)
+        return self._warp_floor[threads // WARP]
+
+    @property
+    def threads(self) -> int:
+        """Numbers of threads that the launch has, those of padding included."""
+        return self._blocks * self.padded
 
     # The question.
 

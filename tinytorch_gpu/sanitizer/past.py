@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ class PastEvents:
         >>> source, one = KernelSource("k", "k.py", 1), (1, 1, 1)
         >>> events.begin(LaunchStart(source, one, one, {}))
         >>> events.enter(0, Site(SourceLine("k", "k.py", 3, "x[i]"), "x"), "atomic")
-        >>> events.are_atomic(np.array([0, -1])).tolist()
+        >>> events.are(np.array([0, -1]), "atomic").tolist()
         [True, False]
     """
 
@@ -37,11 +38,11 @@ class PastEvents:
         self._numbers = np.zeros(1024, np.int32)  # by time: which of the places
         self._places: list[Past] = []
         self._known: dict[tuple[Site, str], int] = {}
-        self._atomic: list[int] = []
+        self._of_kind: dict[str, list[int]] = {"load": [], "store": [], "atomic": []}
 
     def begin(self, launch: LaunchStart) -> None:
         """Begin a launch."""
-        self._launch = launch
+        self.launch = replace(launch, arguments={})  # its arrays may die
         self._known.clear()
 
     def enter(self, time: int, site: Site, kind: str) -> None:
@@ -55,17 +56,21 @@ class PastEvents:
         number = self._known.get((site, kind))
         if number is None:
             number = self._known[site, kind] = len(self._places)
-            self._places.append(Past(site, kind, self._launch))
-            if kind == "atomic":
-                self._atomic.append(number)
+            self._places.append(Past(site, kind, self.launch))
+            self._of_kind[kind].append(number)
         if time >= len(self._numbers):
             self._numbers = np.concatenate([self._numbers, self._numbers])
         self._numbers[time] = number
 
-    def are_atomic(self, times: Any) -> Any:
-        """Tell which of some times were atomics, bool (n,); negative ones were not."""
+    def are(self, times: Any, kind: str) -> Any:
+        """Tell which of some times were of a kind, bool (n,); negative ones were not.
+
+        Args:
+            times: int (n,).
+            kind: `load`, `store` or `atomic`.
+        """
         numbers = self._numbers[np.maximum(times, 0)]
-        return np.isin(numbers, self._atomic) & (times >= 0)
+        return np.isin(numbers, self._of_kind[kind]) & (times >= 0)
 
     def places(self, times: Any) -> tuple[Any, list[Past]]:
         """Return the places of some times.

@@ -118,7 +118,8 @@ def _plain(value: Any) -> Any:
 def _why(pair: Pair) -> str:
     if not pair.grave:
         return "it does not matter which of them comes last"
-    if pair.hazard == "WAW" and pair.side.past.site is pair.other.past.site:
+    is_one_line = pair.side.past == pair.other.past
+    if pair.hazard == "WAW" and is_one_line:
         return "one value stays and the others are lost; which one is not defined"
     return f"{pair.hazard}: {WHY[pair.scope]}"
 

@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.sanitizer.comparison import Comparison
 from tinytorch_gpu.sanitizer.event import Event
 from tinytorch_gpu.sanitizer.flags import Flags
 from tinytorch_gpu.sanitizer.hazards import Hazards
+from tinytorch_gpu.sanitizer.lanes import Touched
 from tinytorch_gpu.sanitizer.order import Order
 from tinytorch_gpu.sanitizer.past import PastEvents
-from tinytorch_gpu.sanitizer.shadow import Earlier, Shadow, Touched
 from tinytorch_gpu.sanitizer.touching import LaneFinder, Memories, all_lanes
 from tinytorch_gpu.sanitizer.uninitialized import Uninitialized
 from tinytorch_gpu.trace import Recorder
 
 if TYPE_CHECKING:
     from tinytorch_gpu.sanitizer.finding import Finding
+    from tinytorch_gpu.sanitizer.shadow import Shadow
     from tinytorch_gpu.trace import LaunchStart, Site
     from tinytorch_gpu.trace.recorder import ActiveMask, Lanes
 
@@ -47,24 +49,47 @@ class MemoryChecker(Recorder):
         self._order = Order()
         self._lanes = LaneFinder()
         self._past = PastEvents()
+        self._is_running = False
 
     def begin(self, launch: LaunchStart) -> None:
-        """Begin a launch."""
+        """Begin a launch, or begin it again after it came to a standstill."""
+        if self._is_running:
+            self._memories.put_back(self._order.start)
+        self._is_running = True
+        self._memories.begin(launch)
         self._order.begin(launch)
         self._lanes.begin()
         self._flags = Flags(self._order)
         self._past.begin(launch)
         self._hazards = Hazards(launch, self._past)
+        self._comparison = Comparison(
+            self._order, self._flags, self._past, self._hazards
+        )
         self._unwritten = Uninitialized(launch)
 
     def end(self, counts: Any, error: BaseException | None) -> None:
         """End the launch."""
-        del counts, error
+        del counts
+        self._is_running = False
+        if error is not None:
+            self._memories.put_back(self._order.start)
         self._order.end()
+        self._lanes.begin()  # free the last lanes
 
     def findings(self) -> list[Finding]:
         """Return what was found in the last launch."""
         return [*self._hazards.findings(), *self._unwritten.findings()]
+
+    def forget(self) -> None:
+        """Let go of the launch's arrays, which may die now."""
+        self._lanes.begin()
+        self._memories.forget()
+        del self._flags, self._hazards, self._comparison, self._unwritten
+
+    @property
+    def has_race(self) -> bool:
+        """Whether there is a race graver than a note in the launch."""
+        return self._hazards.has_race
 
     @property
     def has_unwritten(self) -> bool:
@@ -146,69 +171,27 @@ class MemoryChecker(Recorder):
             touched = Touched(base.cells + shift, base.threads)
             self._look_for_fresh(event, shadow, touched)
             if is_loose:
-                earlier = shadow.writes(touched.cells)
-                self._compare(event, touched, earlier, "RAW")
+                self._comparison.read(event, shadow, touched)
         shadow.read_later(base, shift, time)
         if shadow.is_crowded:
-            shadow.enter_reads(self._flags)
+            shadow.enter_reads(self._order)
 
     def _store(self, event: Event, shadow: Shadow, touched: Touched, time: int) -> None:
-        self._look_back(event, shadow, touched)
+        self._comparison.write(event, shadow, touched, self._floor(event))
         shadow.write(touched, time)
-        last = shadow.writes(touched.cells).threads
-        beaten = np.flatnonzero(last != touched.threads)
-        if len(beaten):
-            self._hazards.collide(event, touched, beaten, last[beaten])
+        self._comparison.meet(event, shadow, touched, time)
 
     def _atomic(
         self, event: Event, shadow: Shadow, touched: Touched, time: int
     ) -> None:
         self._look_for_fresh(event, shadow, touched)
-        self._look_back(event, shadow, touched)
-        shadow.write_together(touched, time, self._flags)
+        self._comparison.write(event, shadow, touched, self._floor(event))
+        shadow.write(touched, time)
+        shadow.keep_write(touched, time, self._order)
         self._flags.atomic(shadow, touched, time)
-
-    def _look_back(self, event: Event, shadow: Shadow, touched: Touched) -> None:
-        """Compare a write with the last write and the last reads of its elements."""
-        floor = self._floor(event)
-        if shadow.latest_write >= floor:
-            self._compare(event, touched, shadow.writes(touched.cells), "WAW")
-        if shadow.latest_read < floor:
-            shadow.drop_reads()
-            return
-        shadow.enter_reads(self._flags)
-        earlier = shadow.reads(touched.cells)
-        if earlier is not None:
-            self._compare(event, touched, earlier, "WAR")
 
     def _floor(self, event: Event) -> int:
         return self._order.floor_of(event.batch, event.array.space)
-
-    def _compare(
-        self, event: Event, touched: Touched, earlier: Earlier, hazard: str
-    ) -> None:
-        """Find the lanes whose access races with an earlier one, and note them."""
-        loose = self._loose(event, touched, earlier.times, earlier.threads)
-        threads = earlier.threads
-        if earlier.others is not None:
-            more = self._loose(event, touched, earlier.times, earlier.others)
-            apart, now = self._flags.apart, touched.threads
-            is_farther = apart(earlier.others, now) > apart(threads, now)
-            more &= is_farther | ~loose
-            if more.any():
-                threads = np.where(more, earlier.others, threads)
-                loose |= more
-        lanes = np.flatnonzero(loose)
-        if len(lanes):
-            self._hazards.race(
-                event, touched, lanes, earlier.times[lanes], threads[lanes], hazard
-            )
-
-    def _loose(self, event: Event, touched: Touched, times: Any, earlier: Any) -> Any:
-        loose = self._flags.unordered(times, earlier, touched.threads)
-        if event.kind == "atomic" and loose.any():
-            loose &= ~self._past.are_atomic(times)
-        return loose
 
     # What nothing has written.
 

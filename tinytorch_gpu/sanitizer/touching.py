@@ -14,7 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tinytorch_gpu.arch import poison_value
-from tinytorch_gpu.sanitizer.shadow import Shadow, Touched
+from tinytorch_gpu.sanitizer.lanes import Touched
+from tinytorch_gpu.sanitizer.shadow import NOBODY, Shadow
+from tinytorch_gpu.trace.arguments import named_arrays
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import LaunchStart, Site
@@ -136,16 +138,30 @@ class Memories:
 
     def begin(self, launch: LaunchStart) -> None:
         """Begin a launch: note which of its arrays have elements nobody has written."""
-        arrays = (a for a in launch.arguments.values() if hasattr(a, "buffer"))
+        arrays = (array for _, array in named_arrays(launch.arguments))
         known = ((array, self._buffers.get(array.buffer)) for array in arrays)
         self._fresh = [array for array, shadow in known if shadow and shadow.fresh]
+
+    def forget(self) -> None:
+        """Let go of the arrays of the launch, which is over."""
+        self._fresh = []
 
     def fill_fresh(self) -> None:
         """Put zeros where fresh memory held poison when the launch began."""
         for array in self._fresh:
-            storage, poison = array.storage, poison_value(array.element_dtype)
-            is_poison = storage != storage if poison != poison else storage == poison  # noqa: PLR0124
-            storage[is_poison] = 0
+            array.storage[_are_poison(array)] = 0
+
+    def put_back(self, since: int) -> None:
+        """Enter that a launch failed: what it wrote to fresh memory is not there.
+
+        Args:
+            since: the time when the launch began.
+        """
+        for array in self._fresh:
+            shadow = self._buffers[array.buffer]
+            elements = np.flatnonzero(_are_poison(array))
+            touched = Touched(elements, np.full(len(elements), NOBODY, np.int32))
+            shadow.put_back(shadow.cells_of(touched, array.itemsize).cells, since)
 
     def of(self, batch: Lanes, array: Any) -> Shadow:
         """Return the shadow of a global or shared array's memory.
@@ -178,3 +194,9 @@ class Memories:
         if id(array.storage) not in arrays:
             arrays[id(array.storage)] = np.ones(array.storage.size, np.bool_)
         return arrays[id(array.storage)]
+
+
+def _are_poison(array: Any) -> Any:
+    """Tell which elements of a device array's memory hold poison, bool."""
+    storage, poison = array.storage, poison_value(array.element_dtype)
+    return storage != storage if poison != poison else storage == poison  # noqa: PLR0124

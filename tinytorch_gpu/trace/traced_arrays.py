@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.trace.arguments import named_arrays
 from tinytorch_gpu.trace.steps import TracedArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tinytorch_gpu.trace.recorder import Lanes, RecordedArray
     from tinytorch_gpu.trace.source import Site
 
@@ -34,7 +33,8 @@ class TracedArrays:
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         self._parameters = [
-            (array.storage, _traced(name, array)) for name, array in _flat(arguments)
+            (array.storage, _traced(name, array))
+            for name, array in named_arrays(arguments)
         ]
         self._others: dict[Any, TracedArray] = {}
         self._known: dict[Site, tuple[Any, Any, TracedArray]] = {}
@@ -92,16 +92,6 @@ def first_name(expression: str) -> str:
     """
     found = NAME.search(expression)
     return found.group() if found else expression
-
-
-def _flat(arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the arrays among the arguments, those of tuples as `name[0]`."""
-    for name, value in arguments.items():
-        if isinstance(value, tuple):
-            parts = {f"{name}[{i}]": part for i, part in enumerate(value)}
-            yield from _flat(parts)
-        elif hasattr(value, "storage"):
-            yield name, value
 
 
 def _whole(batch: Lanes, name: str, array: RecordedArray) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ def allocator(own_memory):
 
 def test_only_what_is_alive_is_noted(allocator):
     early = cuda.device_array(4)
-    since = allocator.next_address
+    since = allocator.next_serial
     kept = cuda.to_device(np.zeros((3, 5), np.float32))  # here
     dropped = cuda.device_array(7)
     del dropped
@@ -39,7 +39,7 @@ def test_allocations_of_one_line_are_one_note(allocator):
 
 def test_ops_name_the_users_line(allocator):
     x = cuda.to_device(np.zeros(4, np.float32))
-    since = allocator.next_address
+    since = allocator.next_serial
     y = x + x  # an op of the library
     (note,) = live_allocations(allocator, since)
     assert note.line.text == "y = x + x  # an op of the library"
