@@ -1,7 +1,7 @@
 """Arrays on the device and in pinned host memory, by numba.cuda's names.
 
-Names and parameters are numba.cuda's. A stream is accepted wherever numba takes one:
-copies are in order and done when the call returns.
+Names and parameters are numba.cuda's. The values of a copy are there when the call
+returns; with a stream and pinned memory the modelled host goes on before.
 
 Source: numba.cuda 0.30.4; CUDA Array Interface, version 3.
 """
@@ -42,7 +42,7 @@ def to_device(
 
     Args:
         obj: array, nested list or number; a device array is returned as it is.
-        stream: accepted for numba's sake.
+        stream: where the copy goes; with a pinned `obj` the host does not wait.
         copy: False only allocates; the contents are undefined (here: poison).
         to: device array to fill instead of a new one.
 
@@ -66,7 +66,7 @@ def to_device(
         return obj if isinstance(obj, DeviceArray) else as_cuda_array(obj)
     host = np.asarray(obj)
     _check_no_gaps(host)
-    return _copied(host) if copy else device_array_like(host)
+    return _copied(host, stream) if copy else device_array_like(host)
 
 
 def device_array(
@@ -211,8 +211,8 @@ def from_cuda_array_interface(
     return array_from_interface(desc)
 
 
-def _copied(host: npt.NDArray[Any]) -> DeviceArray:
-    return copy.to_device(host, "cuda.to_device")
+def _copied(host: npt.NDArray[Any], stream: Any) -> DeviceArray:
+    return copy.to_device(host, "cuda.to_device", stream=stream)
 
 
 def _check_no_gaps(host: npt.NDArray[Any]) -> None:

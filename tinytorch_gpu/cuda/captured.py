@@ -1,7 +1,7 @@
 """Globals that a kernel reads: compiled in once, and told when they are another later.
 
 `Names` notes what it finds outside a function (`Captured`); each compiled program keeps
-the notes of its functions (`Captures`), and every launch looks at them. That costs one
+the notes of its functions, and every launch looks at them. That costs one
 look-up and one `is` for each name.
 """
 

@@ -50,7 +50,8 @@ class ConfiguredKernel:
         kernel: the kernel.
         griddim: blocks, an int or a tuple.
         blockdim: threads, an int or a tuple.
-        stream: a stream, or 0; work is in order on all of them.
+        stream: a stream; 0 is the current one, that is the default stream unless
+            `with simgpu.stream(...)` says otherwise.
         sharedmem: bytes of dynamic shared memory for each block.
 
     Raises:
@@ -95,8 +96,8 @@ class ConfiguredKernel:
         if kernel.declared:
             name = kernel.source.name
             arguments = convert_arguments(name, kernel.declared, arguments)
-        stream = int(self.stream) if self.stream else 0
-        launch(kernel, self.griddim, self.blockdim, arguments, self.sharedmem, stream)
+        blocks, threads = self.griddim, self.blockdim
+        launch(kernel, blocks, threads, arguments, self.sharedmem, self.stream)
 
 
 class ForAll:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.device import current_device, find_device, using_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from typing_extensions import Self
 
     from tinytorch_gpu.arch import GpuSpec
+    from tinytorch_gpu.runtime.device import Device
 
 __all__ = ["CudaContext", "CudaDevice", "MemoryInfo"]
 
@@ -50,6 +52,9 @@ ATTRIBUTES: dict[str, Callable[[GpuSpec], int]] = {
 }
 
 
+_entered: list[AbstractContextManager[Device]] = []  # `with` blocks that are open
+
+
 class MemoryInfo(NamedTuple):
     """Free and total bytes of the device's memory."""
 
@@ -73,14 +78,23 @@ class CudaDevice:
         self.id = id
 
     @property
+    def modelled(self) -> Device:
+        """The device that is simulated; ours.
+
+        Raises:
+            UnknownDeviceError: it was taken away.
+        """
+        return find_device(self.id) or current_device()  # a number is never the CPU
+
+    @property
     def name(self) -> str:
         """Name of the GPU that is modelled."""
-        return current_device().spec.name
+        return self.modelled.spec.name
 
     @property
     def compute_capability(self) -> tuple[int, int]:
         """Major and minor."""
-        return current_device().spec.compute_capability
+        return self.modelled.spec.compute_capability
 
     @property
     def uuid(self) -> str:
@@ -103,7 +117,7 @@ class CudaDevice:
 
     def reset(self) -> None:
         """Free all device memory; arrays made before cannot be used any more."""
-        current_device().allocator.free_all("device.reset()")
+        self.modelled.allocator.free_all("device.reset()")
 
     def __getattr__(self, name: str) -> int:
         """Return a device attribute by CUDA's name, for example `WARP_SIZE`.
@@ -112,16 +126,20 @@ class CudaDevice:
             AttributeError: the model has no such number.
         """
         if name in ATTRIBUTES:
-            return ATTRIBUTES[name](current_device().spec)
+            return ATTRIBUTES[name](self.modelled.spec)
         message = f"the simulated device has no attribute {name!r}"
         raise AttributeError(message)
 
     def __enter__(self) -> Self:
         """Make the device current, as `with cuda.gpus[0]:`."""
+        context = using_device(self.modelled)
+        context.__enter__()
+        _entered.append(context)
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Leave it; there is only one."""
+        """Make the device current that was so before."""
+        _entered.pop().__exit__(None, None, None)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether both are the same device."""
@@ -163,17 +181,16 @@ class CudaContext:
 
         Example:
             >>> info = CudaDevice(0).get_primary_context().get_memory_info()
-            >>> info.total - info.free == current_device().allocator.allocated_bytes
+            >>> info.total - info.free == current_device().allocator.reserved_bytes
             True
         """
-        allocator = current_device().allocator
-        total = allocator.capacity_bytes
-        return MemoryInfo(total - allocator.allocated_bytes, total)
+        allocator = self.device.modelled.allocator
+        return MemoryInfo(allocator.free_bytes, allocator.capacity_bytes)
 
     def synchronize(self) -> None:
         """Let the host wait until the device has done all its work."""
-        current_device().synchronize()
+        self.device.modelled.synchronize()
 
     def reset(self) -> None:
         """Free all device memory; arrays made before cannot be used any more."""
-        current_device().allocator.free_all("current_context().reset()")
+        self.device.modelled.allocator.free_all("current_context().reset()")

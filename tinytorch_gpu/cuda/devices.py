@@ -1,4 +1,4 @@
-"""Which GPU there is, by numba.cuda's names: one, simulated, modelled on a real one.
+"""Which GPUs there are, by numba.cuda's names: simulated, modelled on real ones.
 
 Source: numba.cuda 0.30.4 (`gpus`, device selection, `detect`).
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.cuda.device_attributes import CudaContext, CudaDevice
 from tinytorch_gpu.errors import UnknownDeviceError
-from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.device import all_devices, current_device, set_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class DeviceList:
-    """All devices: one.
+    """All devices; `simgpu.install(gpu=["t4", "a100"])` makes two.
 
     Example:
         >>> len(gpus), gpus[0].id, gpus.current.id
@@ -49,12 +49,12 @@ class DeviceList:
     @property
     def lst(self) -> list[CudaDevice]:
         """The devices as a list."""
-        return [CudaDevice(0)]
+        return [CudaDevice(device.index) for device in all_devices()]
 
     @property
     def current(self) -> CudaDevice:
         """The active device."""
-        return self.lst[0]
+        return CudaDevice(current_device().index)
 
     def __getitem__(self, devnum: Any) -> Any:
         """Return a device by number.
@@ -96,8 +96,12 @@ def get_current_device() -> CudaDevice:
 
 
 def current_context(devnum: int | None = None) -> CudaContext:
-    """Return the context of a device, the active one unless its number is given."""
-    device = gpus.current if devnum is None else select_device(devnum)
+    """Return the context of a device, the active one unless its number is given.
+
+    Raises:
+        UnknownDeviceError: no device has that number.
+    """
+    device = gpus.current if devnum is None else _numbered(devnum, "current_context")
     return device.get_primary_context()
 
 
@@ -105,19 +109,29 @@ def select_device(device_id: int) -> CudaDevice:
     """Make a device the active one, and return it.
 
     Args:
-        device_id: its number; there is only 0.
+        device_id: its number.
 
     Raises:
         UnknownDeviceError: no device has that number.
+
+    Example:
+        >>> select_device(0).name
+        'Tesla T4'
     """
+    device = _numbered(device_id, "select_device")
+    set_device(device.modelled)
+    return device
+
+
+def _numbered(device_id: int, asked: str) -> CudaDevice:
     for device in gpus:
         if device.id == device_id:
             return device
     raise UnknownDeviceError(
         f"no device has the number {device_id!r}",
-        where=f"cuda.select_device({device_id!r})",
-        why="one device is simulated: number 0",
-        fix='cuda.select_device(0); choose its model with simgpu.install(gpu="a100")',
+        where=f"cuda.{asked}({device_id!r})",
+        why=f"devices are simulated with numbers 0 to {len(gpus) - 1}",
+        fix='for more of them: simgpu.install(gpu=["t4", "a100"])',
         device=device_id,
     )
 
@@ -158,12 +172,13 @@ def detect() -> bool:
 
 
 def close() -> None:
-    """Free all device memory, whichever arrays lie in it.
+    """Free the memory of all devices, whichever arrays lie in it.
 
-    On hardware it destroys the context. Any use of such an array afterwards raises
+    On hardware it destroys the contexts. Any use of such an array afterwards raises
     `UseAfterFreeError`.
     """
-    current_device().allocator.free_all("cuda.close()")
+    for device in all_devices():
+        device.allocator.free_all("cuda.close()")
 
 
 @contextmanager

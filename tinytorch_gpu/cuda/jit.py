@@ -21,7 +21,7 @@ from tinytorch_gpu.cuda.introspection import (
     dummy_of_type,
 )
 from tinytorch_gpu.cuda.numba_types import python_function
-from tinytorch_gpu.cuda.options import Options, read_options
+from tinytorch_gpu.cuda.options import DEFAULT, Options, read_options
 from tinytorch_gpu.cuda.rewrite import KernelFunction
 from tinytorch_gpu.cuda.signature import is_signature, read_signature
 from tinytorch_gpu.cuda.types import Signature, Type, void
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from tinytorch_gpu.executor.engine import LaneProgram
 
 __all__ = ["Kernel", "jit"]
-
-DEFAULT = Options()
-
 
 class Kernel(NoMachineCode):
     """A kernel (or device function) made by `cuda.jit`.
@@ -73,9 +70,7 @@ class Kernel(NoMachineCode):
         functools.update_wrapper(self, function)
         self.options = options
         self.declared = declared
-        self.function = KernelFunction(
-            function, function_behind, is_debug=options.is_debug
-        )
+        self.function = KernelFunction(function, function_behind, options=options)
         self._programs: dict[Any, LaneProgram] = {}
 
     @functools.cached_property

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["BINARY_NAMES", "COMPARE_NAMES", "UNARY_NAMES"]
+__all__ = [
+    "BINARY_NAMES",
+    "COMPARE_NAMES",
+    "DIVISIONS",
+    "TOLD",
+    "UNARY_NAMES",
+    "fuses",
+]
+
+DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
+TOLD = frozenset({"floordiv", "mod", "lshift", "rshift"})  # with their right operand
 
 BINARY_NAMES = {
     ast.Add: "add",
@@ -34,3 +44,24 @@ UNARY_NAMES = {
     ast.Invert: "invert",
     ast.Not: "not_",
 }
+
+
+def fuses(node: ast.AST) -> bool:
+    """Tell whether a compiler makes one instruction of a node and a product in it.
+
+    Args:
+        node: `a * b + c`, `a * b - c`, `c - a * b`, or `c += a * b`.
+
+    Example:
+        >>> fuses(ast.parse("a * b + c", mode="eval").body)
+        True
+        >>> fuses(ast.parse("a + b", mode="eval").body)
+        False
+    """
+    if not isinstance(getattr(node, "op", None), (ast.Add, ast.Sub)):
+        return False
+    operands = (getattr(node, name, None) for name in ("left", "right", "value"))
+    return any(
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult)
+        for part in operands
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 from tinytorch_gpu.errors import KernelWarning, UnsupportedError
 
-__all__ = ["Options", "read_options"]
+__all__ = ["DEFAULT", "Options", "read_options"]
 
 # They steer numba's compiler; the results of a kernel that is right do not change.
 # Simplified: fastmath gives a GPU coarser division and roots, off in the last digits.
@@ -23,7 +23,6 @@ IGNORED = frozenset(
         "inline",
         "lineinfo",
         "lto",
-        "max_registers",
         "opt",
         "shared_memory_carveout",
     }
@@ -42,7 +41,7 @@ REFUSED = {
         "write the function in Python, with @cuda.jit(device=True)",
     ),
 }
-KNOWN = IGNORED | set(REFUSED) | {"debug", "device", "launch_bounds"}
+KNOWN = IGNORED | set(REFUSED) | {"debug", "device", "launch_bounds", "max_registers"}
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,17 @@ class Options:
         is_debug: `assert`, `raise` and integer division by zero are checked.
         is_device: a device function.
         launch_bounds: most threads of a block, blocks for each SM, ...; () if not told.
+        max_registers: 32-bit registers of a thread; 0 estimates them. numba takes it
+            for a limit, the model here for the number.
     """
 
     is_debug: bool = False
     is_device: bool = False
     launch_bounds: tuple[int, ...] = ()
+    max_registers: int = 0
+
+
+DEFAULT = Options()
 
 
 def read_options(given: dict[str, Any]) -> Options:
@@ -74,7 +79,7 @@ def read_options(given: dict[str, Any]) -> Options:
 
     Example:
         >>> read_options({"debug": True, "opt": False, "launch_bounds": 128})
-        Options(is_debug=True, is_device=False, launch_bounds=(128,))
+        Options(is_debug=True, is_device=False, launch_bounds=(128,), max_registers=0)
     """
     for name in sorted(given):
         if name not in KNOWN or (name in REFUSED and given[name]):
@@ -85,6 +90,7 @@ def read_options(given: dict[str, Any]) -> Options:
         is_debug=bool(given.get("debug")),
         is_device=bool(given.get("device")),
         launch_bounds=tuple(bounds) if isinstance(bounds, (tuple, list)) else (bounds,),
+        max_registers=int(given.get("max_registers") or 0),
     )
 
 

@@ -23,8 +23,10 @@ from tinytorch_gpu.cuda.fold import fold
 from tinytorch_gpu.cuda.infer_calls import CallTypes
 from tinytorch_gpu.cuda.kernel_source import KernelText
 from tinytorch_gpu.cuda.names import NOT_STATIC, Names
+from tinytorch_gpu.cuda.options import DEFAULT, Options
 from tinytorch_gpu.cuda.program import DeviceProgram
 from tinytorch_gpu.cuda.prune import prune
+from tinytorch_gpu.cuda.registers import Registers
 from tinytorch_gpu.cuda.rewrite_dependence import DATA, control_sources
 from tinytorch_gpu.cuda.rewrite_statements import StatementWriter
 from tinytorch_gpu.cuda.versions import convert, separate_versions
@@ -99,7 +101,7 @@ class KernelFunction:
     Args:
         function: the decorated Python function.
         function_of: gives for a call's target the `KernelFunction` behind it, or None.
-        is_debug: check `assert`, `raise` and integer division by zero.
+        options: of `cuda.jit`: what is checked, and registers.
     """
 
     def __init__(
@@ -107,11 +109,11 @@ class KernelFunction:
         function: FunctionType,
         function_of: Callable[[Any], KernelFunction | None],
         *,
-        is_debug: bool = False,
+        options: Options = DEFAULT,
     ) -> None:
         self.function = function
         self._function_of = function_of
-        self._is_debug = is_debug
+        self._options = options
         self._programs: dict[str, DeviceProgram] = {}
         self._frozen: dict[int, Any] = {}  # host arrays, as they first were
         self.captured: dict[LaneProgram, tuple[Captured, ...]] = {}
@@ -150,6 +152,7 @@ class KernelFunction:
         plain, writer = self._compiled(*typed, is_counted=False, is_kernel=True)
         counted, _ = self._compiled(*typed, is_counted=True, is_kernel=True)
         control, _ = _steered(writer)
+        registers = Registers.of(self._options, typed[2].values(), writer.local_bytes)
         lane_program = LaneProgram(
             source=self.text.source,
             parameters=writer.names.parameters,
@@ -162,6 +165,8 @@ class KernelFunction:
             control_parameters=control - {DATA},
             shared=tuple(writer.arrays),
             text="\n".join(writer.lines),
+            registers=registers.number,
+            are_registers_given=registers.are_given,
         )
         self.captured[lane_program] = _captured(writer)
         return lane_program
@@ -247,7 +252,7 @@ class KernelFunction:
             variables,
             is_counted=is_counted,
             is_kernel=is_kernel,
-            is_debug=self._is_debug,
+            is_debug=self._options.is_debug,
         )
         name = f"{self.text.tree.name}_lanes"
         program = writer.program(name)

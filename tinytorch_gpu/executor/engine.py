@@ -25,7 +25,7 @@ from tinytorch_gpu.executor.strand import Strand
 from tinytorch_gpu.trace import LaunchStart, Stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tinytorch_gpu.trace import KernelSource, Recorder, SourceLine
 
@@ -58,6 +58,8 @@ class LaneProgram:
         text: the programs' source, to read.
         is_cooperative: it has a grid barrier, so that all blocks must be resident.
         local_bytes: bytes of the local arrays that one thread makes.
+        registers: 32-bit registers of a thread; 0 if nothing is known.
+        are_registers_given: the learner told them; else they are an estimate.
     """
 
     source: KernelSource
@@ -71,6 +73,8 @@ class LaneProgram:
     text: str
     is_cooperative: bool = False
     local_bytes: int = 0
+    registers: int = 0
+    are_registers_given: bool = False
 
 
 def run(
@@ -81,6 +85,7 @@ def run(
     recorder: Recorder | None,
     dynamic_shared_bytes: int = 0,
     stamp: Stamp | None = None,
+    blocks: Sequence[range] = (),
 ) -> Journal:
     """Run every block of a launch, in the order that `Settings.schedule` names.
 
@@ -96,6 +101,7 @@ def run(
         recorder: hears what happens; None computes values only.
         dynamic_shared_bytes: dynamic shared memory of each block.
         stamp: which launches are over, for the recorder.
+        blocks: linear indices of those to run, if not all: ranges of neighbours.
 
     Returns:
         What the launch has written over.
@@ -104,11 +110,9 @@ def run(
         SimGPUError: the kernel faults; all arrays are as they were before, also after
             Ctrl-C.
     """
-    launch = _Launch(
-        program, grid, block, arguments, recorder, dynamic_shared_bytes, stamp
-    )
-    switches = settings.current()
-    journal = Journal()
+    which, size = blocks or (range(math.prod(grid)),), dynamic_shared_bytes
+    launch = _Launch(program, grid, block, arguments, recorder, size, stamp, which)
+    switches, journal = settings.current(), Journal()
     try:
         launch.run(Order(switches), journal)
     except DeadlockError as deadlock:
@@ -124,10 +128,8 @@ def run(
 def _run_by_warp(launch: _Launch, deadlock: DeadlockError) -> Journal | None:
     """Run the launch anew, warp by warp; None if it does not come to its end."""
     for schedule in ("warps", "reversed"):
-        order, journal = (
-            Order(replace(settings.current(), schedule=schedule)),
-            Journal(),
-        )
+        order = Order(replace(settings.current(), schedule=schedule))
+        journal = Journal()
         try:
             launch.run(order, journal, deadlock)
         except DeadlockError:
@@ -150,6 +152,7 @@ class _Launch:
     recorder: Recorder | None
     dynamic_shared_bytes: int
     stamp: Stamp | None
+    blocks: Sequence[range]
 
     def run(
         self, order: Order, journal: Journal, deadlock: DeadlockError | None = None
@@ -187,15 +190,15 @@ class _Launch:
 
     def _teams(self, order: Order, journal: Journal) -> Iterator[list[Strand]]:
         """Yield one strand for a batch of blocks, or, of a block, one for each warp."""
-        blocks = math.prod(self.grid)
         if order.is_lockstep:
             padded = block_geometry(self.block)[1]
             at_once = max(1, self._most_lanes() // padded)
-            for first in range(0, blocks, at_once):
-                count = min(at_once, blocks - first)
-                yield [self._strand(self._batch(first, count, journal))]
+            for blocks in self.blocks:
+                for first in blocks[::at_once]:
+                    count = min(at_once, blocks.stop - first)
+                    yield [self._strand(self._batch(first, count, journal))]
         else:
-            for first in order.of(range(blocks)):
+            for first in order.of([b for blocks in self.blocks for b in blocks]):
                 batch = self._batch(int(first), 1, journal, order.random)
                 yield [self._strand(warp) for warp in warps_of(batch)]
 

@@ -78,10 +78,10 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Any:
         """Return a view for slices; one element, by a recorded copy, for full indices.
 
-        Raises:
-            UnsupportedError: the key holds an array (a gather).
+        A key with an index array or a mask is a gather: launches, and a new array.
         """
-        _check_basic(key)
+        if _is_advanced(key):
+            return hooks.ops.gather(self, key)
         found = self._elements[key]
         if isinstance(found, np.ndarray):
             return self._view(found)
@@ -89,22 +89,21 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         return hooks.copies.to_host(self._view(one), "element read")[0]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Write into a slice; the value is broadcast.
-
-        Raises:
-            UnsupportedError: the key holds an array (a scatter).
-        """
-        hooks.ops.assign(self.part(key), value)
+        """Write into a slice, or where an index array or mask says; broadcasts."""
+        if _is_advanced(key):
+            hooks.ops.scatter(self, key, value)
+        else:
+            hooks.ops.assign(self.part(key), value)
 
     def getitem(self, item: Any, stream: Any = 0) -> Any:
         """Return `self[item]`; numba's name for it with a stream."""
-        del stream
-        return self[item]
+        with hooks.copies.in_stream(stream):
+            return self[item]
 
     def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
         """Do `self[key] = value`; numba's name for it with a stream."""
-        del stream
-        self[key] = value
+        with hooks.copies.in_stream(stream):
+            self[key] = value
 
     def part(self, key: Any) -> DeviceArray:
         """Return a view for any basic key; full indices give a 0-d view, not a copy.
@@ -112,8 +111,14 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         Raises:
             UnsupportedError: the key holds an array.
         """
-        _check_basic(key)
         parts = _as_tuple(key)
+        if _is_advanced(key):
+            raise UnsupportedError(
+                "a view of the elements that an index array names",
+                where=f"x.part({type(key).__name__})",
+                why="a view has strides; slices, ints, None and ... give some",
+                fix="x[index], a copy by a gather, or x[index] = value",
+            )
         is_open = not any(part is ... for part in parts)  # keep a view, never a scalar
         return self._view(self._elements[(*parts, ...) if is_open else parts])
 
@@ -130,7 +135,7 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
 
         Args:
             ary: host array of the same shape and dtype to fill; a new one if None.
-            stream: accepted for numba's sake; the copy is synchronous.
+            stream: where the copy goes; with a pinned `ary` the host does not wait.
 
         Returns:
             The host array.
@@ -138,9 +143,8 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
         Raises:
             ValueError: `ary` has another shape or dtype.
         """
-        del stream
         if ary is None:
-            return hooks.copies.to_host(self, "copy_to_host")
+            return hooks.copies.to_host(self, "copy_to_host", stream=stream)
         given = (np.shape(ary), getattr(ary, "dtype", type(ary).__name__))
         if not isinstance(ary, np.ndarray) or given != (self.shape, self.dtype):
             message = (
@@ -148,20 +152,19 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
                 f"{self.dtype} {self.shape}; pass an array of the same shape and dtype"
             )
             raise ValueError(message)
-        return hooks.copies.to_host(self, "copy_to_host", out=ary)
+        return hooks.copies.to_host(self, "copy_to_host", out=ary, stream=stream)
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Copy a host or device array of the same shape and dtype into this array.
 
         Args:
-            ary: the array to copy.
-            stream: accepted for numba's sake; the copy is synchronous.
+            ary: the array to copy; one of another device comes by way of the host.
+            stream: where the copy goes; with a pinned `ary` the host does not wait.
 
         Raises:
             DtypeError: `ary` has another dtype.
             ShapeError: `ary` has another shape.
         """
-        del stream
         given = ary if isinstance(ary, DeviceArray) else np.asarray(ary)
         if given.dtype != self.dtype:
             raise DtypeError(
@@ -170,10 +173,11 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
                 why="a copy moves bytes and converts nothing",
                 fix=f'convert it first: array.astype("{self.dtype}")',
             )
-        if isinstance(given, DeviceArray):
-            hooks.ops.assign(self, given)
+        if isinstance(given, DeviceArray) and given.device == self.device:
+            with hooks.copies.in_stream(stream):
+                hooks.ops.assign(self, given)
         else:
-            hooks.copies.to_device(given, "copy_to_device", out=self)
+            hooks.copies.to_device(given, "copy_to_device", self, stream)
 
     def item(self) -> Any:
         """Copy the single element to the host and return it as a Python scalar."""
@@ -283,13 +287,6 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
-def _check_basic(key: Any) -> None:
-    """Refuse keys that NumPy would gather with."""
-    for part in _as_tuple(key):
-        if isinstance(part, (list, np.ndarray, DeviceArray)):
-            raise UnsupportedError(
-                "indexing a device array with an array is not supported",
-                where=f"x[{type(part).__name__}]",
-                why="a gather needs a kernel; slices, ints, None and ... are views",
-                fix="index on the host before .to('simgpu'), or write a gather kernel",
-            )
+def _is_advanced(key: Any) -> bool:
+    """Tell keys that NumPy gathers with from those that give a view."""
+    return any(isinstance(p, (list, np.ndarray, DeviceArray)) for p in _as_tuple(key))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import numpy as np
     import numpy.typing as npt
 
@@ -21,12 +23,20 @@ class Copies(Protocol):
     `array` and `out` are device arrays; their class stands above this file.
     """
 
-    def to_host(self, array: Any, reason: str, out: Any = None) -> npt.NDArray[Any]:
+    def to_host(
+        self, array: Any, reason: str, out: Any = None, stream: Any = 0
+    ) -> npt.NDArray[Any]:
         """Copy all elements to the host, into `out` or a new array."""
         ...
 
-    def to_device(self, host: npt.NDArray[Any], reason: str, out: Any = None) -> Any:
+    def to_device(
+        self, host: Any, reason: str, out: Any = None, stream: Any = 0
+    ) -> Any:
         """Copy a host array to the device, into `out` or a new array."""
+        ...
+
+    def in_stream(self, stream: Any) -> AbstractContextManager[None]:
+        """Put what the `with` block launches into a stream; 0 changes nothing."""
         ...
 
 
@@ -57,6 +67,14 @@ class Ops(Protocol):
         """Copy a value (broadcast) into every element of a device array."""
         ...
 
+    def gather(self, array: Any, key: Any) -> Any:
+        """Return the elements that a key with index arrays or a mask names."""
+        ...
+
+    def scatter(self, array: Any, key: Any, value: Any) -> None:
+        """Write where a key with index arrays or a mask says."""
+        ...
+
 
 class MemoryWatch(Protocol):
     """Who wants to know which device memory holds what somebody wrote."""
@@ -68,7 +86,6 @@ class MemoryWatch(Protocol):
     def written(self, array: Any, elements: npt.NDArray[Any]) -> None:
         """Hear that the host has written a device array's elements."""
         ...
-
 
     def misused(self, error: Exception) -> None:
         """Hear of a use of memory that was freed, which raises an error now."""

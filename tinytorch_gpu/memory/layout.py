@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-    from tinytorch_gpu.memory.allocator import DeviceBuffer
+    from tinytorch_gpu.memory.buffer import DeviceBuffer
 
 __all__ = ["DeviceLayout", "elements_of"]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
 
-__all__ = ["user_line"]
+__all__ = ["PACKAGE", "user_line"]
 
 # NumPy calls the operators of our arrays.
-NOT_THE_USERS = (str(Path(__file__).parent.parent), str(Path(np.__file__).parent))
+PACKAGE = str(Path(__file__).parent.parent) + os.sep
+NOT_THE_USERS = (PACKAGE, str(Path(np.__file__).parent) + os.sep)
 
 
 def user_line() -> tuple[str, int] | None:

@@ -18,6 +18,7 @@ from tinytorch_gpu.executor.kernel_array import KernelArray
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.runtime.directions import ArgHint, InOut
 from tinytorch_gpu.runtime.exchange import array_from_interface, has_interface
+from tinytorch_gpu.runtime.placement import check_is_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +44,7 @@ def check_arguments(
 
     Raises:
         KernelTypeError: there are too many or too few, or a kernel cannot take one.
+        DeviceMismatchError: an array lies on another device.
         DtypeError: device memory does not hold the dtype of a host array.
     """
     if len(arguments) != len(names):
@@ -122,7 +124,7 @@ class _HostArrays:
 def _checked(kernel: KernelSource, name: str, value: Any) -> Any:
     """Return an argument as a kernel takes it."""
     if isinstance(value, DeviceArray):
-        return global_array(value)
+        return global_array(check_is_here(kernel, name, value))
     if value is None:
         return None
     if isinstance(value, tuple):
@@ -133,7 +135,8 @@ def _checked(kernel: KernelSource, name: str, value: Any) -> Any:
     if number is not None:
         return number
     if has_interface(value):
-        return global_array(array_from_interface(value.__cuda_array_interface__))
+        array = array_from_interface(value.__cuda_array_interface__)
+        return global_array(check_is_here(kernel, name, array))
     raise _not_taken(kernel, name, value)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.runtime.current_stream import stream_handle
 from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.order import Point
 
 if TYPE_CHECKING:
-    from tinytorch_gpu.runtime.order import Clock
     from tinytorch_gpu.runtime.timeline import Timeline
 
 __all__ = ["Event", "elapsed_ms"]
@@ -34,29 +35,43 @@ class Event:
 
     def __init__(self, timing: bool = True) -> None:
         self.timing = timing
-        self._mark: tuple[Timeline, float] | None = None
-        self._clock: Clock = {}
+        self._mark: tuple[Timeline, Point] | None = None
 
     def record(self, stream: Any = 0) -> None:
-        """Mark the point at which all work issued so far is done (modelled time)."""
-        device = current_device()
-        # Streams share one timeline, so that one mark is as good as another.
-        self._mark = device.timeline, device.timeline.elapsed_ns
-        self._clock = device.order.record(int(stream))
+        """Mark the point at which the work of a stream so far is done.
+
+        Args:
+            stream: the stream; 0 is the current one.
+        """
+        timeline = current_device().timeline
+        self._mark = timeline, timeline.mark(stream_handle(stream))
 
     def query(self) -> bool:
-        """Tell whether the work before the mark is done: it always is here."""
-        return True
+        """Tell whether the work before the mark is done at the host's modelled time.
+
+        Each "no" takes modelled host time, so that a loop that asks comes to an end.
+        """
+        return current_device().timeline.is_over(self._point())
 
     def synchronize(self) -> None:
         """Let the host wait for the mark (modelled host time)."""
-        device = current_device()
-        device.timeline.synchronize()
-        device.order.reach(self._clock)
+        timeline = current_device().timeline
+        timeline.wait_for_event(self._point(), "event.synchronize()")
 
     def wait(self, stream: Any = 0) -> None:
-        """Let what a stream runs from now on wait for the mark."""
-        current_device().order.wait(int(stream), self._clock)
+        """Let what a stream runs from now on wait for the mark; the host goes on.
+
+        Args:
+            stream: the stream; 0 is the current one.
+        """
+        order = current_device().timeline.order
+        order.wait(stream_handle(stream), self._point())
+
+    def _point(self) -> Point:
+        """The mark; a mark on another clock, or none, is over."""
+        if self._mark is None or self._mark[0] is not current_device().timeline:
+            return Point()
+        return self._mark[1]
 
     def elapsed_time(self, evtend: Event) -> float:
         """Return the modelled milliseconds from this event to a later one.
@@ -77,7 +92,7 @@ class Event:
             UnsupportedError: it was never recorded, or has no timing.
         """
         if self._mark is not None and self.timing:
-            return self._mark
+            return self._mark[0], self._mark[1].ready_ns
         raise UnsupportedError(
             "elapsed_time of an event that was never recorded"
             if self.timing
@@ -102,8 +117,6 @@ def elapsed_ms(start: Event, end: Event) -> float:
     Raises:
         UnsupportedError: one was never recorded, or has no timing, or another GPU was
             modelled in between.
-
-    Limits: the timeline is that of one in-order stream.
     """
     (timeline, start_ns), (other, end_ns) = start.mark(), end.mark()
     if timeline is other:

@@ -12,7 +12,7 @@ import numpy as np
 from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.memory import DeviceArray, empty
-from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.device import all_devices, current_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,16 +49,16 @@ def array_from_interface(interface: Mapping[str, Any]) -> DeviceArray:
     dtype = check_dtype(interface["typestr"])
     if interface.get("mask") is not None:
         raise _not_ours("a masked array", "masks are not modelled")
-    allocator = current_device().allocator
     if 0 in shape:
-        return empty(allocator, shape, dtype)
-    buffer = allocator.find(address)
+        return empty(current_device().allocator, shape, dtype)
+    found = ((d.name, d.allocator.find(address)) for d in all_devices())
+    device, buffer = next((x for x in found if x[1] is not None), ("", None))
     if buffer is None:
         raise _not_ours(f"address {address}", "no live device array has this address")
     memory = buffer.elements(np.dtype(np.uint8))
     first, strides = address - buffer.address, interface.get("strides")
     elements: npt.NDArray[Any] = np.ndarray(shape, dtype, memory, first, strides)
-    return DeviceArray(buffer, elements, allocator.device)
+    return DeviceArray(buffer, elements, device)
 
 
 def _not_ours(what: str, why: str) -> UnsupportedError:

@@ -7,25 +7,34 @@ Whoever asks (a notebook, an op, an exercise, the demo), a launch comes through
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsInt
 
 from tinytorch_gpu import settings
-from tinytorch_gpu.cost import check_cooperative_grid, kernel_time
+from tinytorch_gpu.cost import (
+    check_block_fits,
+    check_cooperative_grid,
+    fitting_registers,
+    kernel_time,
+)
 from tinytorch_gpu.executor.engine import LaneProgram, run
 from tinytorch_gpu.executor.global_memory import GlobalArray
 from tinytorch_gpu.executor.shared_memory import shared_bytes
 from tinytorch_gpu.memory import ALIGNMENT
 from tinytorch_gpu.runtime.arguments import check_arguments, to_kernel, types_of
+from tinytorch_gpu.runtime.current_stream import in_stream, stream_handle
 from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.runtime.dimensions import read_launch
 from tinytorch_gpu.runtime.repeat import Repeat, Repeating
 from tinytorch_gpu.runtime.watching import watchers
 from tinytorch_gpu.trace import CountingRecorder, Recorders
+from tinytorch_gpu.trace.arguments import named_arrays
 
 if TYPE_CHECKING:
+    from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.cost import KernelTime
     from tinytorch_gpu.executor.geometry import Dim3
     from tinytorch_gpu.executor.journal import Journal
+    from tinytorch_gpu.memory import DeviceBuffer
     from tinytorch_gpu.trace import (
         KernelSource,
         LaunchCounts,
@@ -65,7 +74,7 @@ def launch(
     block: Any,
     arguments: tuple[Any, ...],
     dynamic_shared_bytes: int = 0,
-    stream: int = 0,
+    stream: SupportsInt | None = None,
 ) -> LaunchRecord:
     """Run a kernel over a grid and record what it cost.
 
@@ -77,7 +86,8 @@ def launch(
             `In` and `Out` say), scalars, None, and tuples of these; one for each
             parameter.
         dynamic_shared_bytes: dynamic shared memory of each block.
-        stream: handle of the stream that it is put into; 0 is the default stream.
+        stream: the stream that it, and the copies of host arrays, are put into; 0 and
+            None are the current one.
 
     Returns:
         The launch's record.
@@ -94,17 +104,30 @@ def launch(
     checked = check_arguments(source, names, arguments)
     program = kernel.program_for(types_of(checked))
     shape = _shape(program, blocks, threads, dynamic_shared_bytes, device)
-    values, copy_back = to_kernel(source, names, checked)
-    stamp = device.order.launch(stream)
+    with in_stream(stream):
+        return _launched(device, kernel, program, shape, checked)
+
+
+def _launched(
+    device: Device,
+    kernel: Launchable,
+    program: LaneProgram,
+    shape: _Shape,
+    checked: tuple[Any, ...],
+) -> LaunchRecord:
+    """Launch into the current stream, with the copies of host arrays around it."""
+    values, copy_back = to_kernel(kernel.source, kernel.parameters, checked)
+    stamp = device.order.launch(stream_handle())
     counts, time, is_replayed = _watched(device, program, shape, values, stamp)
     record = device.timeline.add_launch(
-        kernel=source,
-        grid=blocks,
-        block=threads,
+        kernel=kernel.source,
+        grid=shape.grid,
+        block=shape.block,
         shared_bytes=shape.shared_bytes,
         counts=counts,
         is_replayed=is_replayed,
         time=time,
+        stream=stream_handle(),
     )
     for restore in copy_back:
         restore()
@@ -112,12 +135,13 @@ def launch(
 
 
 class _Shape(NamedTuple):
-    """Blocks, threads, and bytes of shared memory of a block: dynamic, and all."""
+    """Blocks, threads, bytes of shared memory (dynamic, and all), registers."""
 
     grid: Dim3
     block: Dim3
     dynamic_shared_bytes: int
     shared_bytes: int
+    registers: int | None
 
 
 def _shape(
@@ -129,7 +153,25 @@ def _shape(
     if program.is_cooperative:
         count, threads = math.prod(grid), math.prod(block)
         check_cooperative_grid(spec, count, threads, size, str(program.source))
-    return _Shape(grid, block, dynamic, size)
+    registers = registers_of(program, block, spec)
+    check_block_fits(block, size, spec, registers)
+    return _Shape(grid, block, dynamic, size, registers)
+
+
+def registers_of(program: LaneProgram, block: Dim3, spec: GpuSpec) -> int | None:
+    """Tell the registers of a thread: as given, or an estimate that fits the block.
+
+    Args:
+        program: the kernel for its arguments.
+        block: threads in x, y, z.
+        spec: the GPU.
+
+    Returns:
+        32-bit registers, or None if nothing is known.
+    """
+    if program.are_registers_given or not program.registers:
+        return program.registers or None
+    return fitting_registers(program.registers, math.prod(block), spec)
 
 
 def _watched(
@@ -161,11 +203,12 @@ def _run(
     stamp: Stamp,
 ) -> tuple[Counted, Journal]:
     """Run the kernel; count it, or take over the counts of an equal launch."""
-    grid, block, dynamic, size = shape
+    grid, block, dynamic, size, registers = shape
     switches, spec = settings.current(), device.spec
     if not switches.counters:
         journal = run(program, grid, block, values, _together(), dynamic, stamp)
-        return (None, kernel_time(None, grid, block, size, spec), False), journal
+        time = kernel_time(None, grid, block, size, spec, registers)
+        return (None, time, False), journal
     may_replay = switches.replay and not program.is_data_dependent
     key = (shape, _signature(program, values)) if may_replay else None
     known = device.replays.setdefault(program, {})
@@ -175,7 +218,7 @@ def _run(
     recorder = CountingRecorder(device.rules)
     journal = run(program, grid, block, values, _together(recorder), dynamic, stamp)
     counts = recorder.counts()
-    time = kernel_time(counts, grid, block, size, spec)
+    time = kernel_time(counts, grid, block, size, spec, registers)
     if key is not None:
         if len(known) >= MOST_REPLAYS:
             known.clear()
@@ -194,8 +237,23 @@ def _together(*recorders: Recorder) -> Recorder | None:
 def _signature(program: LaneProgram, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Everything that the counts of a launch depend on, apart from data."""
     control = program.control_parameters
-    pairs = zip(program.parameters, values, strict=True)
-    return tuple(_key(value, is_control=name in control) for name, value in pairs)
+    named = dict(zip(program.parameters, values, strict=True))
+    keys = (_key(value, is_control=name in control) for name, value in named.items())
+    return (*keys, _sharing(named))
+
+
+def _sharing(named: dict[str, Any]) -> tuple[Any, ...]:
+    """For each array, the first one in the same memory and how far behind it starts.
+
+    `x * x` touches each sector twice, `x * y` touches twice as many once.
+    """
+    first: dict[DeviceBuffer, tuple[str, int]] = {}
+    found = []
+    for name, array in named_arrays(named):
+        start = int(array.offset) * array.itemsize
+        other, begin = first.setdefault(array.buffer, (name, start))
+        found.append((other, start - begin))
+    return tuple(found)
 
 
 def _key(value: Any, *, is_control: bool) -> Any:

@@ -1,28 +1,65 @@
-"""`WorkOrder`: which launches of a device are in order, by streams, events and waits.
+"""`WorkOrder`: which work of a device is in order, by streams, events and waits.
 
-Each stream has a clock: how many launches of each stream are over before what it runs
-next. Recording an event keeps a stream's clock, waiting for the event takes it over,
-and what the host has waited for is over for everything issued afterwards. The default
-stream waits for all others and they wait for it.
+Each stream has a point: how many launches of each stream are over before what it runs
+next, and the modelled time of that. Recording an event keeps a stream's point, waiting
+for the event takes it over, and what the host has waited for is over for everything
+issued afterwards. The default stream waits for all blocking streams and they for it.
+
+The sanitizer's races and the timeline's overlap both come from these points.
 
 Source: CUDA C++ Programming Guide, "Streams", "Events" and "Default Stream"; streams
-made by `cuda.stream()` are blocking streams.
+made by `cuda.stream()` are blocking streams, as in numba.cuda 0.30.4, those of the
+device module (`simgpu.Stream()`) are not, as in PyTorch.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tinytorch_gpu.trace import Stamp
 
-__all__ = ["Clock", "WorkOrder"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-Clock = dict[int, int]  # stream handle: how many of its launches are over
+__all__ = ["NON_BLOCKING", "Point", "WorkOrder"]
+
 DEFAULT = (0, 1)  # handles of the default stream
+NON_BLOCKING: set[int] = set()  # handles of streams that the default stream leaves be
+
+
+@dataclass(slots=True)
+class Point:
+    """What is certainly over at some moment.
+
+    Args:
+        over: for each stream's handle, how many of its launches.
+        ready_ns: modelled time at which they, and the copies before, are done.
+
+    Example:
+        >>> point = Point({7: 1}, 100.0)
+        >>> point.take_over(Point({7: 3, 8: 1}, 50.0))
+        >>> point
+        Point(over={7: 3, 8: 1}, ready_ns=100.0)
+    """
+
+    over: dict[int, int] = field(default_factory=dict)
+    ready_ns: float = 0.0
+
+    def take_over(self, other: Point) -> None:
+        """Let this point come after another one too."""
+        for stream, number in other.over.items():
+            self.over[stream] = max(self.over.get(stream, 0), number)
+        self.ready_ns = max(self.ready_ns, other.ready_ns)
+
+    def copy(self) -> Point:
+        """Return a point that later work does not move."""
+        return Point(dict(self.over), self.ready_ns)
 
 
 class WorkOrder:
-    """The order of a device's launches.
+    """The order of a device's work.
 
     Example:
         >>> order = WorkOrder()
@@ -35,8 +72,23 @@ class WorkOrder:
     """
 
     def __init__(self) -> None:
-        self._streams: dict[int, Clock] = defaultdict(dict)
-        self._host: Clock = {}
+        self._streams: dict[int, Point] = defaultdict(Point)
+        self._host = Point()
+
+    def next_point(self, stream: int) -> Point:
+        """Return what must be over before a stream runs the next thing.
+
+        Args:
+            stream: the stream's handle.
+
+        Returns:
+            The stream's own point: whoever puts work into the stream moves it.
+        """
+        stream = 0 if stream in DEFAULT else stream
+        point = self._streams[stream]
+        for before in (self._host, *self._others(stream)):
+            point.take_over(before)
+        return point
 
     def launch(self, stream: int) -> Stamp:
         """Put a launch into a stream.
@@ -48,36 +100,27 @@ class WorkOrder:
             Its place.
         """
         stream = 0 if stream in DEFAULT else stream
-        clock = self._streams[stream]
-        _take_over(clock, self._host)
-        sources = list(self._streams.values()) if stream == 0 else [self._streams[0]]
-        for source in sources:
-            _take_over(clock, source)
-        stamp = Stamp(stream, clock.get(stream, 0) + 1, dict(clock))
-        clock[stream] = stamp.number
+        over = self.next_point(stream).over
+        stamp = Stamp(stream, over.get(stream, 0) + 1, dict(over))
+        over[stream] = stamp.number
         return stamp
 
-    def record(self, stream: int) -> Clock:
-        """Return the clock that an event keeps which is recorded in a stream.
+    def record(self, stream: int) -> Point:
+        """Return the point that an event keeps which is recorded in a stream.
 
         Args:
             stream: the stream's handle.
         """
-        if stream in DEFAULT:  # it waits for all streams
-            clock: Clock = {}
-            for other in self._streams.values():
-                _take_over(clock, other)
-            return clock
-        return dict(self._streams[stream])
+        return self.next_point(stream).copy()
 
-    def wait(self, stream: int, clock: Clock) -> None:
+    def wait(self, stream: int, point: Point) -> None:
         """Let what a stream runs next wait for an event.
 
         Args:
             stream: the stream's handle.
-            clock: what the event keeps.
+            point: what the event keeps.
         """
-        _take_over(self._streams[0 if stream in DEFAULT else stream], clock)
+        self._streams[0 if stream in DEFAULT else stream].take_over(point)
 
     def synchronize(self, stream: int | None = None) -> None:
         """Let the host wait for a stream, or for all of the device's work.
@@ -85,23 +128,29 @@ class WorkOrder:
         Args:
             stream: the stream's handle; None for all.
         """
-        if stream is None or stream in DEFAULT:
-            clocks = list(self._streams.values())
-        else:
-            clocks = [self._streams[stream]]
-        for clock in clocks:
-            _take_over(self._host, clock)
+        if stream is not None:
+            self._host.take_over(self.next_point(stream))
+            return
+        for point in self._streams.values():
+            self._host.take_over(point)
 
-    def reach(self, clock: Clock) -> None:
+    def reach(self, point: Point) -> None:
         """Let the host wait for an event.
 
         Args:
-            clock: what the event keeps.
+            point: what the event keeps.
         """
-        _take_over(self._host, clock)
+        self._host.take_over(point)
 
+    def restart_clock(self) -> None:
+        """Put the modelled time of all points to 0; what is over stays over."""
+        for point in (self._host, *self._streams.values()):
+            point.ready_ns = 0.0
 
-def _take_over(clock: Clock, other: Clock) -> None:
-    """Let a clock know what another one knows."""
-    for stream, number in other.items():
-        clock[stream] = max(clock.get(stream, 0), number)
+    def _others(self, stream: int) -> Iterable[Point]:
+        """Points of the other streams that a stream waits for."""
+        if stream in NON_BLOCKING:
+            return ()
+        if stream:
+            return (self._streams[0],)
+        return [p for other, p in self._streams.items() if other not in NON_BLOCKING]

@@ -1,9 +1,11 @@
-"""Streams: queues of work for the device, all in order of issue.
+"""Streams: queues of work for the device; work of two of them may overlap.
 
-Every stream's work is done when the call that issues it returns, so a program without
-races between its streams computes the same here as on hardware.
+Values are moved and computed when the call that asks for it returns; what overlaps is
+the modelled time. So a program without races between its streams computes the same here
+as on hardware, and the sanitizer finds the races of the others.
 
-Source: numba.cuda 0.30.4, `Stream` (names, handles, what it prints).
+Source: numba.cuda 0.30.4, `Stream` (names, handles, what it prints); PyTorch 2.x,
+`torch.cuda.Stream` (`wait_event`, `wait_stream`, `record_event`, `query`).
 """
 
 from __future__ import annotations
@@ -13,12 +15,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.runtime.current_stream import stream_handle
 from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.event import Event
+from tinytorch_gpu.runtime.order import NON_BLOCKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["LEGACY", "PER_THREAD", "Stream", "check_stream", "new_stream"]
+__all__ = [
+    "LEGACY",
+    "PER_THREAD",
+    "Stream",
+    "check_stream",
+    "current_stream",
+    "new_handle",
+    "new_stream",
+]
 
 LEGACY, PER_THREAD = 1, 2  # handles that CUDA gives to its two default streams
 _NAMES = {
@@ -30,7 +43,7 @@ _handles = itertools.count(0x1000)
 
 
 class Stream:
-    """A queue of copies and launches.
+    """A queue of copies and launches: in order within, beside other streams without.
 
     Args:
         handle: the stream's number; 0 is the default stream.
@@ -43,9 +56,6 @@ class Stream:
         <Default CUDA stream>
     """
 
-    # Simplified: streams do not overlap on the modelled timeline; a program whose
-    # copies hide behind its kernels may take half of what is told here.
-
     def __init__(self, handle: int, external: bool = False) -> None:
         self.handle = handle
         self.external = external
@@ -54,6 +64,14 @@ class Stream:
         """Return the handle."""
         return self.handle
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether both are the same queue."""
+        return isinstance(other, Stream) and self.handle == other.handle
+
+    def __hash__(self) -> int:
+        """Hash the handle."""
+        return hash(self.handle)
+
     def __repr__(self) -> str:
         """Print it as numba does."""
         kind = "External CUDA" if self.external else "CUDA"
@@ -61,9 +79,42 @@ class Stream:
 
     def synchronize(self) -> None:
         """Let the host wait until the stream's work is done (modelled host time)."""
-        device = current_device()
-        device.timeline.synchronize()
-        device.order.synchronize(self.handle)
+        timeline = current_device().timeline
+        timeline.wait_for_stream(self.handle, "stream.synchronize()")
+
+    def query(self) -> bool:
+        """Tell whether the stream's work is done at the host's modelled time."""
+        timeline = current_device().timeline
+        return timeline.is_over(timeline.order.next_point(self.handle))
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Record an event in the stream.
+
+        Args:
+            event: the event; a new one if None.
+
+        Returns:
+            The event.
+        """
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Let what the stream runs from now on wait for an event; the host goes on.
+
+        Args:
+            event: the event; one that was never recorded is over.
+        """
+        event.wait(self)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let what the stream runs from now on wait for another stream's work so far.
+
+        Args:
+            stream: the other stream.
+        """
+        self.wait_event(stream.record_event())
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -87,18 +138,39 @@ class Stream:
         callback(self, 0, arg)
 
     async def async_done(self) -> Stream:
-        """Return the stream to who awaits it, once the work before is done: at once."""
+        """Return the stream to who awaits it, once the work before it is done.
+
+        Waiting takes modelled host time, as `synchronize` does.
+        """
+        self.synchronize()
         return self
 
 
 def new_stream() -> Stream:
-    """Return a new stream.
+    """Return a new stream; the default stream waits for it, and it for that.
 
     Example:
         >>> new_stream().handle != new_stream().handle
         True
     """
-    return Stream(next(_handles))
+    return Stream(new_handle())
+
+
+def new_handle(*, is_blocking: bool = True) -> int:
+    """Return the handle of a new stream.
+
+    Args:
+        is_blocking: the default stream waits for it, and it for the default stream.
+    """
+    handle = next(_handles)
+    if not is_blocking:
+        NON_BLOCKING.add(handle)
+    return handle
+
+
+def current_stream() -> Stream:
+    """Return the stream that work goes to which names none."""
+    return Stream(stream_handle())
 
 
 def check_stream(stream: object, where: str) -> None:

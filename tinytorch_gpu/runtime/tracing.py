@@ -151,8 +151,8 @@ def _is_block(block: int | Dim3) -> bool:
 
 def _wrong(name: str, value: object, why: str) -> SettingsError:
     return SettingsError(
-        f"trace({name}={value!r:.60})",
+        f"tracing({name}={value!r:.60})",
         where="with simgpu.tracing(...)",
         why=why,
-        fix='for example trace("64 MiB", blocks=[0, (1, 2, 0)], warps=[0])',
+        fix='for example tracing("64 MiB", blocks=[0, (1, 2, 0)], warps=[0])',
     )

@@ -2,12 +2,13 @@
 
 from tinytorch_gpu.trace.accesses import AccessCost, CountedRequests, CountRules
 from tinytorch_gpu.trace.counting import CountingRecorder
-from tinytorch_gpu.trace.counts import AccessCounts, LaunchCounts, LineCounts
+from tinytorch_gpu.trace.counts import AccessCounts, LaunchCounts, LineCounts, Reuse
 from tinytorch_gpu.trace.full import FullRecorder
 from tinytorch_gpu.trace.launch_trace import LaunchTrace
 from tinytorch_gpu.trace.recorder import LaunchStart, Recorder, Recorders
 from tinytorch_gpu.trace.records import (
     CopyRecord,
+    HostRecord,
     LaunchRecord,
     OpRecord,
     RangeRecord,
@@ -28,6 +29,7 @@ __all__ = [
     "CountedRequests",
     "CountingRecorder",
     "FullRecorder",
+    "HostRecord",
     "KernelSource",
     "LaunchCounts",
     "LaunchRecord",
@@ -39,6 +41,7 @@ __all__ = [
     "Record",
     "Recorder",
     "Recorders",
+    "Reuse",
     "Scope",
     "Selection",
     "Site",

@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tinytorch_gpu.trace.counts import AccessCounts
+from tinytorch_gpu.trace.touched import Walk
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.recorder import ActiveMask, Lanes, RecordedArray
     from tinytorch_gpu.trace.source import Site
+    from tinytorch_gpu.trace.touched import Touched
 
 __all__ = ["AccessCost", "AccessTotals", "CountRules", "CountedRequests"]
 
@@ -71,6 +73,10 @@ class CountRules(Protocol):
         """Tell in how many parts a warp's request to the array is served."""
         ...
 
+    def unit(self, kind: str) -> int:
+        """Tell the bytes of global memory that move together: 32 or 128."""
+        ...
+
 
 class AccessTotals:
     """The counts of one access in the source to one array, as they grow.
@@ -80,11 +86,20 @@ class AccessTotals:
         kind: `load`, `store` or `atomic`.
         array: the array.
         rules: of the modelled GPU.
+        touched: what the first blocks touch of the array, by all such accesses.
     """
 
     def __init__(
-        self, site: Site, kind: str, array: RecordedArray, rules: CountRules
+        self,
+        site: Site,
+        kind: str,
+        array: RecordedArray,
+        rules: CountRules,
+        touched: Touched,
     ) -> None:
+        self._touched = touched
+        self._walk: Walk | None = None
+        self._asked = 0
         self._site, self._kind, self._array, self._rules = site, kind, array, rules
         self._requests = self._lanes = self._hottest = 0
         self._cost = AccessCost()
@@ -103,8 +118,25 @@ class AccessTotals:
         if self._kind == "atomic" and mask.count:
             self._meet(batch, mask, flat + shift)
 
+    def look(self, mask: ActiveMask, flat: Any, shift: Any) -> None:
+        """Note where the access added last lies, to tell later what comes again."""
+        if self._walk is None or not self._walk.is_of(flat, mask):
+            self._end_walk()
+            self._walk = Walk(flat, mask, self._array)
+        self._walk.at(flat, int(shift))
+        self._asked = self._cost.sectors
+
+    def _end_walk(self) -> None:
+        if self._walk is not None:
+            self._touched.add(self._walk, self._site)
+            self._walk = None
+
     def counts(self) -> AccessCounts:
-        """Return the counts so far."""
+        """Return the counts so far; those of the array hear of them."""
+        self._end_walk()
+        self._touched.count(
+            self._site, self._cost.sectors, self._asked, self._array.nbytes
+        )
         return AccessCounts(
             line=self._site.line,
             array=self._site.expression,

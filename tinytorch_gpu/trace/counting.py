@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tinytorch_gpu.trace.accesses import AccessTotals
 from tinytorch_gpu.trace.counts import LaunchCounts, LineCounts
 from tinytorch_gpu.trace.recorder import Recorder
+from tinytorch_gpu.trace.touched import Touched
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.accesses import CountRules
@@ -54,6 +55,8 @@ class CountingRecorder(Recorder):
             lambda: defaultdict(int)
         )
         self._barriers = 0
+        self._touched: dict[tuple[int, str], Touched] = {}  # by allocation and kind
+        self._first: int | None = None  # block that the first batch starts with
 
     def operation(
         self,
@@ -67,9 +70,14 @@ class CountingRecorder(Recorder):
         needed: ActiveMask | None = None,
     ) -> Any:
         """Count one arithmetic operation by the dtype of its result; return it."""
-        del batch, name, operand, needed
+        del batch, operand, needed
         place = self._issue(site, mask, kind)
-        place[_counter(kind, value)] += mask.count
+        counter = _counter(kind, value)
+        place[counter] += mask.count
+        if name == "fused":
+            place["fused_instructions"] += mask.warps
+            if counter != "integer":
+                place[f"fused_{counter}"] += mask.count
         return value
 
     def access(
@@ -90,9 +98,25 @@ class CountingRecorder(Recorder):
         key = (site, kind, array.space, array.address, array.itemsize)
         totals = self._accesses.get(key)
         if totals is None:
-            totals = AccessTotals(site, kind, array, self._rules)
+            touched = self._touched_of(site, kind, array)
+            totals = AccessTotals(site, kind, array, self._rules, touched)
             self._accesses[key] = totals
         totals.add(batch, mask, flat, shift)
+        if array.space == "global" and batch.first == self._first_of(batch):
+            totals.look(mask, flat, shift)
+
+    def _first_of(self, batch: Lanes) -> int:
+        if self._first is None:
+            self._first = batch.first
+        return self._first
+
+    def _touched_of(self, site: Site, kind: str, array: RecordedArray) -> Touched:
+        """Return what collects the sectors of the array's allocation."""
+        key = array.address if array.space == "global" else -1, kind
+        if key not in self._touched:
+            unit = self._rules.unit(kind)
+            self._touched[key] = Touched(site.expression, kind, unit)
+        return self._touched[key]
 
     def branch(
         self, batch: Lanes, site: Site, mask: ActiveMask, taken: ActiveMask
@@ -124,7 +148,8 @@ class CountingRecorder(Recorder):
         """Return what was counted so far, lines in source order."""
         accesses = [totals.counts() for totals in self._accesses.values()]
         accesses.sort(key=lambda a: (a.line.line, a.kind, a.array))
-        return LaunchCounts(tuple(accesses), self._lines(), self._barriers)
+        reuse = tuple(t.reuse() for key, t in self._touched.items() if key[0] >= 0)
+        return LaunchCounts(tuple(accesses), self._lines(), self._barriers, reuse)
 
     def _lines(self) -> tuple[LineCounts, ...]:
         """Sum the places of each line, in source order."""

@@ -6,13 +6,13 @@ in the source, `LineCounts` of one source line, `LaunchCounts` of one launch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.source import SourceLine
 
-__all__ = ["AccessCounts", "LaunchCounts", "LineCounts"]
+__all__ = ["AccessCounts", "LaunchCounts", "LineCounts", "Reuse"]
 
 SECTOR_BYTES = 32  # on every GPU: all larger units are multiples of it
 
@@ -105,6 +105,10 @@ class LineCounts:
         special: divisions, roots, exponentials and other multi-step functions.
         executions: how often a warp ran the line: the most warp instructions or branch
             decisions of any one place on it.
+        fused_instructions: those of them that a compiler fuses with the multiplication
+            that they add or subtract.
+        fused_fp32: the float32 operations of these.
+        fused_fp64: the float64 operations of these.
     """
 
     line: SourceLine
@@ -117,6 +121,9 @@ class LineCounts:
     integer: int
     special: int
     executions: int = 0
+    fused_instructions: int = 0
+    fused_fp32: int = 0
+    fused_fp64: int = 0
 
     @property
     def warp_execution_efficiency(self) -> float:
@@ -133,8 +140,40 @@ class LineCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Reuse:
+    """How often a launch comes back to what it touched in one allocation.
+
+    It is seen in the blocks that run first together, and scaled to the launch by the
+    sectors that these ask for; exact when they are all blocks.
+
+    Args:
+        array: the array as its first access spells it.
+        kind: `load`, `store` or `atomic`.
+        array_bytes: bytes that the indices can reach.
+        sectors: 32-byte sectors asked for, as in `AccessCounts`.
+        block_sectors: different sectors of each block, summed: what misses a cache that
+            keeps all that its block touches.
+        together_sectors: different sectors of blocks that run together, summed over the
+            groups: what misses a cache that they share.
+        step_lines: most different 128-byte lines that the accesses of one block touch
+            at a time, summed over the accesses.
+    """
+
+    array: str
+    kind: str
+    array_bytes: int
+    sectors: int
+    block_sectors: int
+    together_sectors: int
+    step_lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchCounts:
     """Everything counted in one launch, by access and by line.
+
+    `reuse` is no count but what is known of what comes again, by array; two launches
+    with the same counts are equal whatever it says.
 
     Example:
         >>> LaunchCounts((), (), 0).sectors_per_request
@@ -144,6 +183,7 @@ class LaunchCounts:
     accesses: tuple[AccessCounts, ...]
     lines: tuple[LineCounts, ...]
     barriers: int
+    reuse: tuple[Reuse, ...] = field(default=(), compare=False)
 
     @property
     def global_accesses(self) -> tuple[AccessCounts, ...]:

@@ -2,7 +2,7 @@
 
 `LaunchRecord` and `CopyRecord` tell of work on the modelled timeline,
 `SynchronizeRecord` of the host's waits for it, `OpRecord` of one op that the dispatcher
-ran, `RangeRecord` of a named part of the program.
+ran, `RangeRecord` of a named part of the program, `HostRecord` of other host time.
 
 All times are modelled nanoseconds. `start_ns` and `end_ns` are on one clock that begins
 at 0 with the device. The `elapsed_ns` of all records add up to the growth of the clock.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CopyRecord",
+    "HostRecord",
     "LaunchRecord",
     "OpRecord",
     "RangeRecord",
@@ -52,6 +53,7 @@ class LaunchRecord:
         occupancy_limiter: what keeps more blocks off an SM, or "".
         waves: blocks ÷ blocks that are resident at one time on the whole GPU.
         scope: innermost op or range that was open, or None.
+        origin: file and line of the user's code, where a profile asks for it.
     """
 
     kernel: KernelSource
@@ -73,6 +75,7 @@ class LaunchRecord:
     occupancy_limiter: str = ""
     waves: float = 0.0
     scope: Scope | None = None
+    origin: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class CopyRecord:
         available_gb_per_s: bandwidth of the link (10⁹ bytes/s), latency left out.
         origin: file and line of the user's code that asked for it, or None.
         scope: innermost op or range that was open, or None.
+        issue_start_ns: when the host called for it.
+        issue_ns: modelled host time of the call; all of its wait if it is no async one.
     """
 
     direction: str
@@ -110,6 +115,8 @@ class CopyRecord:
     available_gb_per_s: float = 0.0
     origin: tuple[str, int] | None = None
     scope: Scope | None = None
+    issue_start_ns: float = 0.0
+    issue_ns: float = 0.0
 
     @property
     def achieved_gb_per_s(self) -> float:
@@ -130,6 +137,7 @@ class SynchronizeRecord:
         elapsed_ns: by how much the wait lengthened the modelled timeline.
         stream: handle of the stream that was waited for; 0 for the whole device.
         scope: innermost op or range that was open, or None.
+        origin: file and line of the user's code, where a profile asks for it.
     """
 
     kind: str
@@ -140,6 +148,30 @@ class SynchronizeRecord:
     elapsed_ns: float
     stream: int = 0
     scope: Scope | None = None
+    origin: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostRecord:
+    """Host time that something else than a launch, a copy or a wait cost.
+
+    Args:
+        reason: what took it, for example "cudaMalloc".
+        op: innermost op that was open, or "".
+        start_ns: modelled host time at its start.
+        duration_ns: how long it took.
+        elapsed_ns: by how much it lengthened the modelled timeline.
+        scope: innermost op or range that was open, or None.
+        origin: file and line of the user's code, where a profile asks for it.
+    """
+
+    reason: str
+    op: str
+    start_ns: float
+    duration_ns: float
+    elapsed_ns: float
+    scope: Scope | None = None
+    origin: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +205,7 @@ class OpRecord:
         shapes: shapes of the array operands.
         scope: the run itself, with its start and with what was open around it.
         end_ns: modelled host time at its end.
+        origin: file and line of the user's code, where a profile asks for it.
     """
 
     op: str
@@ -182,6 +215,9 @@ class OpRecord:
     shapes: tuple[tuple[int, ...], ...]
     scope: Scope | None = None
     end_ns: float = 0.0
+    origin: tuple[str, int] | None = None
 
 
-Record = LaunchRecord | CopyRecord | SynchronizeRecord | OpRecord | RangeRecord
+Record = (
+    LaunchRecord | CopyRecord | SynchronizeRecord | HostRecord | OpRecord | RangeRecord
+)

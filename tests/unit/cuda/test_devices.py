@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import tinytorch_gpu as simgpu
 from tinytorch_gpu import cuda
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.errors import UnknownDeviceError, UseAfterFreeError
-from tinytorch_gpu.runtime import use_gpu
+from tinytorch_gpu.runtime import current_device, use_gpu
+from tinytorch_gpu.runtime.device import use_gpus
 
 # CUDA's names; values of the T4 from NVIDIA's deviceQuery.
 T4 = {
@@ -87,13 +89,14 @@ def test_a_device_is_chosen_by_number_and_by_with():
         cuda.current_context(3)
 
 
-def test_memory_info_counts_allocations_in_units_of_512():
+@pytest.mark.usefixtures("own_memory")
+def test_memory_info_counts_the_segments():
     context = cuda.current_context()
     before = context.get_memory_info()
     held = cuda.device_array(513, np.int8)
     now = context.get_memory_info()
     assert held.size == 513
-    assert before.free - now.free == 1024
+    assert before.free - now.free == 2 * 2**20
     assert now.total == before.total == 15 * 2**30
 
 
@@ -151,12 +154,12 @@ def test_a_freed_array_cannot_be_used(use):
 
 def test_memory_is_given_back_once():
     x = cuda.device_array(4)
-    before = cuda.current_context().get_memory_info().free
+    before = simgpu.memory_allocated()
     x.gpu_data.free()
     x.gpu_data.free()  # as often as one likes
-    assert cuda.current_context().get_memory_info().free == before + 512
+    assert simgpu.memory_allocated() == before - 512
     del x
-    assert cuda.current_context().get_memory_info().free == before + 512
+    assert simgpu.memory_allocated() == before - 512
 
 
 def test_what_is_there_and_what_went_wrong():
@@ -190,3 +193,65 @@ def test_require_context_keeps_the_function():
 
     assert add(2, b=5) == 7
     assert cuda.require_context(add) is add
+
+
+@pytest.fixture
+def two_gpus():
+    return use_gpus(["t4", "a100"])
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_two_devices_are_listed_with_their_own_attributes(capsys):
+    assert [device.name for device in cuda.gpus] == ["Tesla T4", "A100-SXM4-40GB"]
+    assert [device.MULTIPROCESSOR_COUNT for device in cuda.gpus] == [40, 108]
+    assert cuda.gpus[1].supports_bfloat16
+    assert not cuda.gpus[0].supports_bfloat16
+    cuda.detect()
+    assert capsys.readouterr().out.endswith("2/2 devices are supported\n")
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_select_device_makes_it_the_current_one():
+    assert cuda.get_current_device().id == 0
+    assert cuda.select_device(1).id == cuda.get_current_device().id == 1
+    assert cuda.device_array(4).device == "simgpu:1"
+    assert cuda.current_context().device.id == 1
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_with_blocks_of_devices_nest():
+    with cuda.gpus[1]:
+        with cuda.gpus[0], cuda.gpus[0]:
+            assert cuda.get_current_device().id == 0
+        assert cuda.get_current_device().id == 1
+    assert cuda.get_current_device().id == 0
+
+
+def test_the_context_of_a_device_is_its_own(two_gpus):
+    with cuda.gpus[1]:
+        held = cuda.device_array(100)
+    contexts = [cuda.current_context(i) for i in range(2)]
+    assert current_device() is two_gpus[0]  # asking does not choose
+    total = [context.get_memory_info().total for context in contexts]
+    assert total == [15 * 2**30, 40 * 2**30]
+    contexts[0].reset()
+    assert held.gpu_data.freed_by == ""
+    cuda.gpus[1].reset()
+    assert held.gpu_data.freed_by == "device.reset()"
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_a_device_that_was_taken_away_is_unknown():
+    second = cuda.gpus[1]
+    use_gpus(["t4"])
+    with pytest.raises(UnknownDeviceError):
+        _ = second.name
+
+
+@pytest.mark.usefixtures("own_memory", "two_gpus")
+def test_close_frees_the_memory_of_all_devices():
+    with cuda.gpus[1]:
+        held = [cuda.device_array(4)]
+    held.append(cuda.device_array(4))
+    cuda.close()
+    assert [x.gpu_data.freed_by for x in held] == ["cuda.close()"] * 2

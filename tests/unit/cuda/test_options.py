@@ -18,7 +18,6 @@ IGNORED = {
     "inline": "always",
     "lineinfo": True,
     "lto": False,
-    "max_registers": 32,
     "opt": True,
     "shared_memory_carveout": "maxl1",
     "boundscheck": False,

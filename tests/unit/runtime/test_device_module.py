@@ -6,6 +6,7 @@ import pytest
 import tinytorch_gpu as simgpu
 from tinytorch_gpu.errors import UnknownDeviceError
 from tinytorch_gpu.runtime import current_device, use_gpu
+from tinytorch_gpu.runtime.device import use_gpus
 
 
 @pytest.fixture(autouse=True)
@@ -39,39 +40,60 @@ def test_the_cpu_has_no_device_properties():
         simgpu.get_device_properties("cpu")
 
 
-def test_memory_is_counted_in_units_of_512():
-    before = simgpu.memory_allocated()
-    array = simgpu.cuda.to_device(np.zeros(1000, np.float32))
-    assert simgpu.memory_allocated() - before == 4096
-    free, total = simgpu.mem_get_info()
-    assert total == 15 * 2**30
-    assert free == total - simgpu.memory_allocated()
-    del array
-    assert simgpu.memory_allocated() == before
-
-
-def test_the_peak_is_kept_until_it_is_reset():
-    simgpu.reset_peak_memory_stats()
-    start = simgpu.max_memory_allocated()
-    assert start == simgpu.memory_allocated()
-    simgpu.cuda.to_device(np.zeros(1000, np.float32))
-    assert simgpu.max_memory_allocated() == start + 4096
-    simgpu.reset_peak_memory_stats()
-    assert simgpu.max_memory_allocated() == simgpu.memory_allocated()
-
-
-def test_the_summary_has_the_three_numbers():
-    summary = simgpu.memory_summary()
-    assert "simgpu:0" in summary
-    assert "allocated" in summary
-    assert "16.1 GB in all" in summary
-
-
 def test_synchronize_makes_the_host_wait():
     timeline = current_device().timeline
     simgpu.cuda.to_device(np.zeros(10))
     simgpu.synchronize()
     assert timeline.host_ns >= timeline.device_ns
+
+
+def test_properties_have_torchs_names():
+    found = simgpu.get_device_properties()
+    assert (found.warp_size, found.L2_cache_size) == (32, 4 * 2**20)
+    assert found.max_threads_per_multi_processor == 1024
+    assert found.regs_per_multiprocessor == found.shared_memory_per_multiprocessor
+    assert found.shared_memory_per_block == 48 * 1024
+    assert found.spec is current_device().spec
+    assert "spec" not in repr(found)
+
+
+def test_a_device_is_set_by_index_or_name():
+    use_gpus(["t4", "a100"])
+    assert simgpu.device_count() == 2
+    simgpu.set_device(1)
+    assert simgpu.current_device() == 1
+    assert simgpu.get_device_name() == "A100-SXM4-40GB"
+    simgpu.set_device("simgpu:0")
+    assert simgpu.current_device() == 0
+    assert simgpu.get_device_name(1) == "A100-SXM4-40GB"
+
+
+def test_a_device_is_current_within_a_with_block():
+    use_gpus(["t4", "a100"])
+    with simgpu.device(1):
+        assert simgpu.current_device() == 1
+        with simgpu.device("simgpu:0"):
+            assert simgpu.current_device() == 0
+        assert simgpu.current_device() == 1
+    assert simgpu.current_device() == 0
+
+
+@pytest.mark.parametrize("refused", [2, -1, "simgpu:2", "cpu"])
+def test_no_other_device_can_be_set(refused):
+    use_gpus(["t4", "a100"])
+    for call in (simgpu.set_device, simgpu.synchronize, simgpu.memory_allocated):
+        with pytest.raises(UnknownDeviceError):
+            call(refused)
+    with pytest.raises(UnknownDeviceError), simgpu.device(refused):
+        pass
+    assert simgpu.current_device() == 0
+
+
+def test_one_device_is_waited_for():
+    one, two = use_gpus(["t4", "t4"])
+    before = one.timeline.elapsed_ns
+    simgpu.synchronize(1)
+    assert (one.timeline.elapsed_ns, two.timeline.elapsed_ns) == (before, 5_000)
 
 
 def test_the_names_that_install_knows():

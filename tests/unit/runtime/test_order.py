@@ -3,7 +3,8 @@
 import pytest
 
 from tinytorch_gpu import cuda
-from tinytorch_gpu.runtime.order import WorkOrder
+from tinytorch_gpu.runtime.order import Point, WorkOrder
+from tinytorch_gpu.runtime.stream import new_handle
 from tinytorch_gpu.runtime.watching import watching
 from tinytorch_gpu.trace import Recorder
 
@@ -74,6 +75,35 @@ def test_the_host_waits_for_one_stream_for_an_event_or_for_all():
     assert order.launch(9).is_after(last)
 
 
+def test_the_default_stream_leaves_non_blocking_streams_be():
+    order, side = WorkOrder(), new_handle(is_blocking=False)
+    aside = order.launch(side)
+    default = order.launch(0)
+    assert not default.is_after(aside)
+    assert not order.launch(side).is_after(default)
+    order.wait(side, order.record(0))
+    assert order.launch(side).is_after(default)
+
+
+def test_an_event_of_a_blocking_stream_comes_after_the_default_streams_work():
+    order = WorkOrder()
+    default = order.launch(0)
+    side = new_handle(is_blocking=False)
+    order.wait(side, order.record(7))
+    assert order.launch(side).is_after(default)
+
+
+def test_a_kept_point_does_not_move_with_its_stream():
+    order = WorkOrder()
+    order.next_point(7).ready_ns = 5.0
+    kept = order.record(7)
+    order.next_point(7).ready_ns = 9.0
+    order.launch(7)
+    assert kept == Point({}, 5.0)
+    order.restart_clock()
+    assert order.next_point(7) == Point({7: 1}, 0.0)
+
+
 class Stamps(Recorder):
     def __init__(self):
         self.seen, self.ended = [], []
@@ -131,6 +161,22 @@ def test_what_the_host_waits_for_is_over(wait):
 
     first, second = stamps_of(work)
     assert second.is_after(first)
+
+
+def test_a_copy_that_the_host_does_not_wait_for_orders_nothing_for_the_host():
+    one, two = cuda.stream(), cuda.stream()
+    host = cuda.pinned_array(32, "int32")
+
+    def work(x):
+        add_one[1, 32, one](x)
+        x.copy_to_host(host, stream=one)
+        add_one[1, 32, two](x)
+        one.synchronize()
+        add_one[1, 32, two](x)
+
+    first, too_early, third = stamps_of(work)
+    assert not too_early.is_after(first)
+    assert third.is_after(first)
 
 
 def test_a_watcher_hears_how_each_launch_ended():

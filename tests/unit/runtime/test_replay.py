@@ -149,6 +149,39 @@ def test_a_second_launch_has_its_own_counts(kernel, scalars):
         assert given.duration_ns == counted.duration_ns
 
 
+@cuda.jit
+def product(x, y, out):
+    i = cuda.grid(1)
+    out[i] = x[i] * y[i]
+
+
+def multiplied(x, y, out, **switches):
+    with settings.override(**switches), profiler.profile() as prof:
+        product[4, 64](x, y, out)
+    return prof.events()[0]
+
+
+def test_arguments_that_share_memory_have_counts_of_their_own():
+    """What is read twice comes from DRAM once: `x * x`, or rows that overlap."""
+    both = cuda.to_device(np.ones(2 * N, np.float32))
+    out = cuda.to_device(ZEROS)
+    pairs = [(0, 0), (0, N), (0, N // 2)]  # all alike in shape and alignment
+    loaded = []
+    for first, second in pairs:
+        x, y = both[first : first + N], both[second : second + N]
+        given, counted = multiplied(x, y, out), multiplied(x, y, out, replay=False)
+        assert given.counts.reuse == counted.counts.reuse
+        assert given.duration_ns == counted.duration_ns
+        loads = [r for r in given.counts.reuse if r.kind == "load"]
+        loaded.append(sum(r.together_sectors for r in loads))
+    assert loaded == [N // 8, 2 * N // 8, 3 * N // 16]
+    x, y = cuda.to_device(ONES), cuda.to_device(ONES)
+    apart = multiplied(x, y, out)
+    assert not apart.is_replayed
+    assert multiplied(y, x, out).is_replayed
+    assert sum(r.kind == "load" for r in apart.counts.reuse) == 2
+
+
 def test_a_kernel_of_shapes_alone_is_replayed():
     launched(only_shapes, ZEROS, 1)
     assert launched(only_shapes, ONES, 2).is_replayed

@@ -117,10 +117,8 @@ def test_records_and_synchronisations_add_up_to_the_elapsed_time(actions):
             timeline.synchronize()
         else:
             _copy(timeline, kind, number)
-    told = sum(record.elapsed_ns for record in records)
     assert all(record.elapsed_ns >= 0 for record in records)
-    total = told + timeline.synchronize_total_ns
-    assert total == pytest.approx(timeline.elapsed_ns)
+    assert sum(record.elapsed_ns for record in records) == timeline.elapsed_ns
 
 
 def test_records_carry_the_innermost_op():
@@ -177,4 +175,4 @@ def test_reset_puts_the_clocks_to_zero_and_keeps_listeners():
     assert timeline.elapsed_ns == timeline.host_ns == timeline.device_ns == 0
     assert timeline.synchronize_calls == 1
     assert _launch(timeline, 10).start_ns == 5000
-    assert len(seen) == 2
+    assert len(seen) == 3

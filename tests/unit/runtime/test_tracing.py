@@ -52,6 +52,6 @@ def test_traces_within_traces():
 def test_arguments_that_make_no_sense(options):
     with pytest.raises(errors.SettingsError) as caught, simgpu.tracing(**options):
         pass
-    assert f"trace({list(options)[0]}=" in caught.value.what  # noqa: RUF015
+    assert f"tracing({list(options)[0]}=" in caught.value.what  # noqa: RUF015
     assert caught.value.why
     assert watchers() == ()

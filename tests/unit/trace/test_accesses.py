@@ -7,6 +7,7 @@ import numpy as np
 from tinytorch_gpu.executor import Mask
 from tinytorch_gpu.trace import AccessCost, Site, SourceLine
 from tinytorch_gpu.trace.accesses import AccessTotals
+from tinytorch_gpu.trace.touched import Touched
 
 SITE = Site(SourceLine("k", "k.py", 3, "x[i]"), "x")
 MASK = Mask(None, (1, 32))
@@ -41,7 +42,7 @@ class Requests:
 
 def totals_after(shifts, flat=ROW):
     rules = Requests()
-    totals = AccessTotals(SITE, "load", Array, rules)
+    totals = AccessTotals(SITE, "load", Array, rules, Touched("x", "load", 32))
     for shift in shifts:
         totals.add(None, MASK, flat, shift)
     return totals.counts(), rules
@@ -63,7 +64,7 @@ def test_shifts_between_two_starts_are_asked_for_once():
 
 def test_other_lanes_are_asked_for_anew():
     rules = Requests()
-    totals = AccessTotals(SITE, "load", Array, rules)
+    totals = AccessTotals(SITE, "load", Array, rules, Touched("x", "load", 32))
     totals.add(None, MASK, ROW, 0)
     totals.add(None, MASK, ROW + 0, 0)
     totals.add(None, Mask(ROW < 8, (1, 32)), ROW, 0)

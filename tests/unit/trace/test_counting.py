@@ -18,6 +18,7 @@ SHAPE = (2, 64)  # blocks, threads: four warps
 EVERYONE = Mask(None, SHAPE)
 THREADS = np.arange(64)[None]
 SITE = Site(SourceLine("k", "k.py", 3, "out[i] = x[i]"), "x")
+BATCH = SimpleNamespace(first=0)
 LATER = Site(SourceLine("k", "k.py", 4, "out[i] = y[i]"), "y")
 
 
@@ -53,6 +54,9 @@ class Rules:
     def shifts(self):
         return 32, [0, 8, 16, 24]
 
+    def unit(self, kind):
+        return 32
+
 
 @pytest.fixture
 def recorder():
@@ -64,7 +68,7 @@ def first(lanes):
 
 
 def test_a_load_of_all_lanes(recorder):
-    recorder.access(None, SITE, EVERYONE, "load", Array, np.arange(128).reshape(SHAPE))
+    recorder.access(BATCH, SITE, EVERYONE, "load", Array, np.arange(128).reshape(SHAPE))
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors, access.active_lanes) == (4, 128, 128)
     assert (access.bytes_requested, access.array_bytes) == (512, 4000)
@@ -73,29 +77,29 @@ def test_a_load_of_all_lanes(recorder):
 
 
 def test_a_warp_without_active_lanes_makes_no_request(recorder):
-    recorder.access(None, SITE, first(8), "load", Array, np.arange(128).reshape(SHAPE))
+    recorder.access(BATCH, SITE, first(8), "load", Array, np.arange(128).reshape(SHAPE))
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors, access.active_lanes) == (2, 16, 16)
 
 
 def test_one_address_for_all_lanes_is_one_sector_for_each_warp():
     recorder = CountingRecorder(GpuCountRules(find_gpu("toy")))
-    recorder.access(None, SITE, first(40), "load", Array, np.int64(7))
-    recorder.access(None, SITE, first(40), "load", Array, np.array([[7], [8]]))
+    recorder.access(BATCH, SITE, first(40), "load", Array, np.int64(7))
+    recorder.access(BATCH, SITE, first(40), "load", Array, np.array([[7], [8]]))
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors) == (8, 8)
     assert (access.wavefronts, access.bytes_used) == (8, 32)
 
 
 def test_addresses_that_are_the_same_in_every_block_are_counted_for_each(recorder):
-    recorder.access(None, SITE, first(40), "load", Array, THREADS)
+    recorder.access(BATCH, SITE, first(40), "load", Array, THREADS)
     (access,) = recorder.counts().accesses
     assert (access.requests, access.sectors) == (4, 80)
 
 
 def test_shared_memory_is_counted_in_passes(recorder):
     recorder.access(
-        None, SITE, EVERYONE, "store", Shared, THREADS + np.array([[0], [64]])
+        BATCH, SITE, EVERYONE, "store", Shared, THREADS + np.array([[0], [64]])
     )
     counts = recorder.counts()
     assert (counts.accesses[0].wavefronts, counts.accesses[0].sectors) == (40, 0)
@@ -103,10 +107,10 @@ def test_shared_memory_is_counted_in_passes(recorder):
 
 
 def test_accesses_add_up_by_place_and_kind_in_source_order(recorder):
-    recorder.access(None, LATER, EVERYONE, "load", Array, THREADS)
+    recorder.access(BATCH, LATER, EVERYONE, "load", Array, THREADS)
     for _ in range(3):
-        recorder.access(None, SITE, EVERYONE, "store", Array, THREADS)
-    recorder.access(None, SITE, EVERYONE, "load", Array, THREADS)
+        recorder.access(BATCH, SITE, EVERYONE, "store", Array, THREADS)
+    recorder.access(BATCH, SITE, EVERYONE, "load", Array, THREADS)
     accesses = recorder.counts().accesses
     assert [(a.array, a.kind, a.requests) for a in accesses] == [
         ("x", "load", 4),
@@ -172,7 +176,9 @@ def test_local_and_constant_memory_take_instructions_but_no_traffic(name):
     class Other(Array):
         space = name
 
-    recorder.access(None, SITE, first(40), "load", Other, np.arange(128).reshape(SHAPE))
+    recorder.access(
+        BATCH, SITE, first(40), "load", Other, np.arange(128).reshape(SHAPE)
+    )
     counts = recorder.counts()
     (access,) = counts.accesses
     assert (access.space, access.requests, access.sectors) == (name, 4, 0)
@@ -182,7 +188,7 @@ def test_local_and_constant_memory_take_instructions_but_no_traffic(name):
 
 
 def test_a_launch_that_begins_anew_has_counted_nothing(recorder):
-    recorder.access(None, SITE, EVERYONE, "load", Array, np.int64(7))
+    recorder.access(BATCH, SITE, EVERYONE, "load", Array, np.int64(7))
     recorder.arrive(None, SITE, EVERYONE, "block")
     recorder.begin(None)
     assert recorder.counts() == CountingRecorder(Rules()).counts()
@@ -205,7 +211,7 @@ class Wide(Shared):
 
 def cost(recorder, *accesses):
     for array, mask, flat, shift in accesses:
-        recorder.access(None, SITE, mask, "load", array, flat, shift)
+        recorder.access(BATCH, SITE, mask, "load", array, flat, shift)
     accesses = recorder.counts().accesses
     return [sum(getattr(a, name) for a in accesses) for name in AccessCost._fields]
 
@@ -259,8 +265,8 @@ def test_a_loop_over_rows_that_lie_alike_is_looked_at_twice(monkeypatch):
 
 def test_a_line_is_executed_as_often_as_its_busiest_place(recorder):
     twice = Site(SITE.line, "x + 1")
-    recorder.access(None, SITE, EVERYONE, "load", Array, THREADS)
-    recorder.access(None, SITE, first(8), "store", Array, THREADS)
+    recorder.access(BATCH, SITE, EVERYONE, "load", Array, THREADS)
+    recorder.access(BATCH, SITE, first(8), "store", Array, THREADS)
     recorder.operation(None, twice, EVERYONE, "arithmetic", np.float32(1))
     recorder.operation(None, twice, EVERYONE, "arithmetic", np.float32(1))
     (line,) = recorder.counts().lines
@@ -293,7 +299,7 @@ def atomic(recorder, array, flat, mask=EVERYONE, batch=None):
 
 
 def a_batch():
-    return SimpleNamespace(shared=SharedArrays())
+    return SimpleNamespace(first=0, shared=SharedArrays())
 
 
 @pytest.fixture
@@ -327,6 +333,42 @@ def test_meetings_add_up_over_a_launch_but_not_over_blocks(counting):
 
 
 def test_loads_do_not_meet(counting):
-    counting.access(None, SITE, EVERYONE, "load", Array, np.int64(3))
+    counting.access(BATCH, SITE, EVERYONE, "load", Array, np.int64(3))
     (access,) = counting.counts().accesses
     assert (access.serial_passes, access.hottest_address) == (0, 0)
+
+
+def test_a_sum_that_takes_a_product_is_told_apart(recorder):
+    value = np.float32(1)
+    recorder.operation(BATCH, SITE, first(40), "arithmetic", value)
+    recorder.operation(BATCH, SITE, first(40), "arithmetic", value, "fused")
+    index = np.int64(1)
+    recorder.operation(BATCH, LATER, first(40), "arithmetic", index, "fused")
+    line, later = recorder.counts().lines
+    assert (line.instructions, line.fused_instructions) == (8, 4)
+    assert (line.fp32, line.fused_fp32, line.fused_fp64) == (160, 80, 0)
+    assert (later.fused_instructions, later.fused_fp32) == (4, 0)
+
+
+def test_what_comes_again_is_told_by_array_and_kind():
+    recorder = CountingRecorder(GpuCountRules(find_gpu("t4")))
+    row = np.arange(128).reshape(SHAPE)  # a block touches 8 sectors
+    for shift in (0, 0, 8):  # again, and one sector on
+        recorder.access(BATCH, SITE, EVERYONE, "load", Array, row, shift)
+    recorder.access(BATCH, LATER, EVERYONE, "store", Array, THREADS)
+    assert recorder.counts().reuse == recorder.counts().reuse
+    load, store = recorder.counts().reuse
+    assert (load.array, load.kind, load.array_bytes) == ("x", "load", 4000)
+    assert (load.sectors, load.block_sectors, load.together_sectors) == (48, 18, 17)
+    assert (store.sectors, store.block_sectors, store.together_sectors) == (16, 16, 8)
+
+
+def test_blocks_that_run_later_are_taken_to_do_the_same():
+    recorder = CountingRecorder(GpuCountRules(find_gpu("t4")))
+    for first_block in (0, 2, 4):
+        later = SimpleNamespace(first=first_block)
+        for _ in range(2):
+            row = np.arange(128).reshape(SHAPE)
+            recorder.access(later, SITE, EVERYONE, "load", Array, row)
+    (reuse,) = recorder.counts().reuse
+    assert (reuse.sectors, reuse.block_sectors, reuse.together_sectors) == (96, 48, 48)

@@ -1,0 +1,103 @@
+"""`Scopes`: the host's clock, which ops are open, and who hears of every record.
+
+Comes in: ops and ranges that begin and end, and finished records. Goes out: labels for
+the records, and each record at once to every listener; none is kept.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tinytorch_gpu.trace import RangeRecord, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tinytorch_gpu.trace import OpRecord, Record
+
+__all__ = ["Scopes"]
+
+
+class Scopes:
+    """The part of a timeline that labels records and hands them out."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[[Record], None]] = []
+        self._host_ns = 0.0
+        self.scope: Scope | None = None  # innermost op or range that is open
+
+    @property
+    def host_ns(self) -> float:
+        """Modelled time at which the host is."""
+        return self._host_ns
+
+    @property
+    def current_op(self) -> str:
+        """The innermost op that is running, or ""."""
+        scopes = self.scope.chain() if self.scope else ()
+        return next((scope.name for scope in scopes if scope.is_op), "")
+
+    @contextmanager
+    def op_scope(self, name: str) -> Iterator[Scope]:
+        """Label the records that are made within the `with` block.
+
+        Args:
+            name: the op's qualified name.
+
+        Yields:
+            The scope.
+
+        Example:
+            >>> timeline = Scopes()
+            >>> with timeline.op_scope("tinytorch::add"):
+            ...     timeline.current_op
+            'tinytorch::add'
+        """
+        with self._opened(
+            Scope(name, self.scope, is_op=True, start_ns=self.host_ns)
+        ) as scope:
+            yield scope
+
+    @contextmanager
+    def range_scope(self, name: str) -> Iterator[None]:
+        """Name what happens within the `with` block; a `RangeRecord` tells its times.
+
+        Args:
+            name: the range's name.
+
+        Yields:
+            Nothing.
+
+        Example:
+            >>> timeline = Scopes()
+            >>> timeline.listeners.append(lambda record: print(record.name))
+            >>> with timeline.range_scope("step"):
+            ...     pass
+            step
+        """
+        scope = Scope(name, self.scope, is_op=False, start_ns=self.host_ns)
+        depth = sum(not around.is_op for around in scope.chain()) - 1
+        try:
+            with self._opened(scope):
+                yield
+        finally:
+            end = self.host_ns
+            self._tell(RangeRecord(name, scope.start_ns, end, depth, scope))
+
+    @contextmanager
+    def _opened(self, scope: Scope) -> Iterator[Scope]:
+        """Make it the innermost open scope for a while."""
+        self.scope = scope
+        try:
+            yield scope
+        finally:
+            self.scope = scope.parent
+
+    def add_op(self, record: OpRecord) -> None:
+        """Hand the record of one op to the listeners; it takes no modelled time."""
+        self._tell(record)
+
+    def _tell(self, record: Record) -> None:
+        for listener in tuple(self.listeners):
+            listener(record)
