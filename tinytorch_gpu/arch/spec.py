@@ -45,6 +45,20 @@ class GpuSpec:
         shared_bytes_per_sm: shared memory of an SM.
         warp_size: lanes of a warp.
         sector_bytes: unit of a global request.
+        ldst_lanes_per_sm: addresses of global memory taken for each clock and SM.
+        max_registers_per_thread: 32-bit registers that one thread may have.
+        shared_bytes_per_block_optin: shared memory of a block that asks for more.
+        l1_and_shared_bytes_per_sm: the array that L1 and shared memory share; 0 where
+            L1 does not cache global loads.
+        shared_carveouts: bytes of it that shared memory may take, ascending.
+        shared_bytes_per_clock: what shared memory gives for each clock and SM.
+        atomics_per_clock_per_sm: lanes of atomics that L2 serves for each clock,
+            divided by the SMs.
+        alu_latency_clocks: clocks until a dependent operation can start.
+        l1_latency_ns: time of a load that hits L1.
+        l2_latency_ns: time of a load that hits L2.
+        dram_latency_ns: time of a load from DRAM.
+        host_link: what connects it with the host, in words.
         bank_bytes: width of a bank of shared memory: 4, or 8 on compute capability 3.x
             after `cudaDeviceSetSharedMemConfig`.
         pinned_gb_per_s: host link, page-locked memory, large copy.
@@ -53,6 +67,10 @@ class GpuSpec:
         launch_issue_ns: host time that one launch costs.
         kernel_floor_ns: device time of a kernel that does nothing.
         synchronize_ns: host time of one synchronisation.
+        malloc_ns: host time of one cudaMalloc; a cached chunk costs nothing.
+        free_ns: host time of one cudaFree, which also waits for the device.
+        copy_engines: directions that copy beside kernels at one time: 2; 1 on compute
+            capability 1.1 to 1.3 (one direction at a time); 0 on 1.0.
         sources: where the numbers come from.
 
     Example:
@@ -91,10 +109,26 @@ class GpuSpec:
     warp_size: int = 32
     sector_bytes: int = 32
     bank_bytes: int = 4
+    ldst_lanes_per_sm: int = 32
+    max_registers_per_thread: int = 255
+    shared_bytes_per_block_optin: int = 48 * 1024
+    l1_and_shared_bytes_per_sm: int = 0
+    shared_carveouts: tuple[int, ...] = ()
+    shared_bytes_per_clock: int = 128
+    atomics_per_clock_per_sm: float = 1.0
+    alu_latency_clocks: float = 4.0
+    l1_latency_ns: float = 23.0
+    l2_latency_ns: float = 146.0
+    dram_latency_ns: float = 264.0
+    host_link: str = ""
     copy_latency_ns: float = 8_000.0
     launch_issue_ns: float = 5_000.0
     kernel_floor_ns: float = 2_500.0
     synchronize_ns: float = 5_000.0
+    # Simplified: from 10 µs to 1 ms on hardware, by driver and size; one value for all.
+    malloc_ns: float = 100_000.0
+    free_ns: float = 100_000.0
+    copy_engines: int = 2
 
     @property
     def peak_fp32_flops(self) -> float:

@@ -2,8 +2,10 @@
 
 Comes in: counts of a launch, its configuration, a GPU. Goes out: `KernelTime`. Time is
 the floor plus the slowest pipe; the others run at the same time and are hidden by it.
+What a block waits for at barriers, other blocks of its SM hide, if there are any.
 
-Source: Williams, Waterman, Patterson, "Roofline" (2009), one roof for each pipe.
+Source: Williams, Waterman, Patterson, "Roofline" (2009), one roof for each pipe;
+`docs/explanation/kernel-time.md` tells the whole model.
 """
 
 from __future__ import annotations
@@ -12,8 +14,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.cost.caches import MemoryTraffic, memory_traffic
+from tinytorch_gpu.cost.latency import waiting
+from tinytorch_gpu.cost.memory_pipes import (
+    SM_MEMORY_PIPES,
+    atomic_ns,
+    dram_ns,
+    l2_clocks,
+)
 from tinytorch_gpu.cost.occupancy import Occupancy, occupancy
-from tinytorch_gpu.cost.pipes import SM_PIPES, dram_ns
+from tinytorch_gpu.cost.pipes import SM_PIPES
+from tinytorch_gpu.cost.waves import effective_sms, rounds
 from tinytorch_gpu.errors import LaunchConfigError
 from tinytorch_gpu.units import format_ns
 
@@ -21,7 +32,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.trace import LaunchCounts
 
-__all__ = ["NOT_COUNTED", "KernelTime", "effective_sms", "kernel_time"]
+__all__ = ["NOT_COUNTED", "KernelTime", "check_block_fits", "kernel_time"]
 
 NOT_COUNTED = "not counted"
 
@@ -29,6 +40,11 @@ _BOUNDS = {
     "floor": "floor",
     "dram": "memory",
     "l2": "memory",
+    "l1": "memory",
+    "lsu": "memory",
+    "atomic": "atomics",
+    "latency": "latency",
+    "exposed": "latency",
     "shared": "shared memory",
     "fp32": "compute",
     "fp64": "compute",
@@ -42,12 +58,15 @@ class KernelTime:
     """Modelled time of one kernel, and what it is made of.
 
     Args:
-        duration_ns: floor + the largest of the pipes.
-        bound: what binds: memory, shared memory, compute, issue, floor, or "not
-            counted".
-        terms: nanoseconds of the floor and of each pipe, by name.
+        duration_ns: floor + the largest of the pipes + what is exposed; the whole
+            latency where that is longer.
+        bound: what binds: memory, shared memory, compute, issue, atomics, latency,
+            floor, or "not counted".
+        terms: nanoseconds of the floor, of each pipe, of the latency and of what of
+            it barriers expose, by name.
         waves: blocks of the grid ÷ blocks that the GPU holds at a time.
         occupancy: how full an SM gets; None if not asked.
+        traffic: bytes at L1, L2 and DRAM; None when counters were off.
     """
 
     duration_ns: float
@@ -55,6 +74,12 @@ class KernelTime:
     terms: dict[str, float]
     waves: float = 0.0
     occupancy: Occupancy | None = None
+    traffic: MemoryTraffic | None = None
+
+    @property
+    def binding_term(self) -> str:
+        """The largest of the terms; "floor" when nothing was counted."""
+        return max(self.terms, key=lambda name: self.terms[name])
 
     def __str__(self) -> str:
         """Tell time, bound and the terms, largest first."""
@@ -69,6 +94,7 @@ def kernel_time(
     block: tuple[int, int, int],
     shared_bytes: int,
     spec: GpuSpec,
+    registers: int | None = None,
 ) -> KernelTime:
     """Model the time that a kernel takes on the GPU.
 
@@ -78,6 +104,7 @@ def kernel_time(
         block: threads in x, y, z.
         shared_bytes: shared memory of one block.
         spec: the GPU.
+        registers: of one thread; None estimates them, as in `occupancy`.
 
     Returns:
         The time with its terms; only the floor when there are no counts.
@@ -87,77 +114,130 @@ def kernel_time(
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
-        >>> from tinytorch_gpu.trace import LaunchCounts
-        >>> nothing = LaunchCounts((), (), 0)
-        >>> time = kernel_time(nothing, (1, 1, 1), (32, 1, 1), 0, find_gpu("toy"))
+        >>> time = kernel_time(None, (1, 1, 1), (32, 1, 1), 0, find_gpu("toy"))
         >>> time.duration_ns, time.bound
-        (1000.0, 'floor')
+        (1000.0, 'not counted')
 
-    Limits: latency that too few warps leave exposed is not priced, nor are barriers
-    beyond their instructions, nor atomics; expect the ranking to be right and absolute
+    Limits: expect the ranking to be right, ratios within about 1.5 to 2, and absolute
     times within about a factor of 2.
     Source: Williams, Waterman, Patterson, "Roofline" (2009); kernel floor of public
     RTX 2080 SUPER and RTX 3090 microbenchmarks.
     """
-    blocks = math.prod(grid)
-    fit = occupancy(math.prod(block), spec, shared_bytes=shared_bytes)
-    if not fit.blocks_per_sm:
-        raise _fits_nowhere(block, shared_bytes, fit, spec)
+    blocks, floor_ns = math.prod(grid), spec.kernel_floor_ns
+    fit = check_block_fits(block, shared_bytes, spec, registers)
     waves = blocks / (fit.blocks_per_sm * spec.num_sms)
-    floor = {"floor": spec.kernel_floor_ns}
     if counts is None:
-        return KernelTime(spec.kernel_floor_ns, NOT_COUNTED, floor, waves, fit)
-    pipes = _pipes_ns(counts, effective_sms(blocks, spec), spec)
-    slowest = max(pipes.values())
-    terms = floor | pipes
-    bound = _BOUNDS[max(terms, key=lambda name: terms[name])]
-    return KernelTime(spec.kernel_floor_ns + slowest, bound, terms, waves, fit)
+        return KernelTime(floor_ns, NOT_COUNTED, {"floor": floor_ns}, waves, fit)
+    traffic = memory_traffic(
+        counts, spec, blocks_per_sm=fit.blocks_per_sm, shared_bytes=shared_bytes
+    )
+    pipes = _pipes_ns(counts, traffic, blocks, fit, spec)
+    warps = blocks * -(-math.prod(block) // spec.warp_size)
+    waits = _waits_ns(counts, traffic, warps, waves, fit, spec)
+    busy = max(pipes.values()) + waits["exposed"]
+    duration = floor_ns + max(busy, waits["latency"])
+    terms = {"floor": floor_ns} | pipes | waits
+    return KernelTime(duration, _bound(terms), terms, waves, fit, traffic)
 
 
-def effective_sms(blocks: int, spec: GpuSpec) -> float:
-    """Tell how many SMs share the work evenly: fewer when the last round is not full.
+def _bound(terms: dict[str, float]) -> str:
+    """What the largest term is about."""
+    return _BOUNDS[max(terms, key=lambda name: terms[name])]
 
-    Every SM gets ⌊blocks ÷ SMs⌋ blocks and some get one more; the kernel ends when
-    those do. With fewer blocks than SMs, the others idle.
+
+def _pipes_ns(
+    counts: LaunchCounts,
+    traffic: MemoryTraffic,
+    blocks: int,
+    fit: Occupancy,
+    spec: GpuSpec,
+) -> dict[str, float]:
+    """Nanoseconds of each pipe."""
+    sms = effective_sms(blocks, spec, fit.blocks_per_sm)
+    clocks = {"l2": l2_clocks(traffic, spec)}
+    clocks |= {n: pipe(counts, spec) for n, pipe in SM_MEMORY_PIPES.items()}
+    clocks |= {name: pipe(counts, spec) for name, pipe in SM_PIPES.items()}
+    of_sms = {name: each / (sms * spec.clock_ghz) for name, each in clocks.items()}
+    whole = {"dram": dram_ns(traffic, spec), "atomic": atomic_ns(counts, spec)}
+    return whole | of_sms
+
+
+def _waits_ns(
+    counts: LaunchCounts,
+    traffic: MemoryTraffic,
+    warps: int,
+    waves: float,
+    fit: Occupancy,
+    spec: GpuSpec,
+) -> dict[str, float]:
+    """Nanoseconds of latency: all rounds of blocks, and what barriers expose of it.
+
+    Between two barriers all warps of a block wait for the same loads. Then only other
+    blocks of the SM have work: of `n` resident blocks, all but one.
+    """
+    one = waiting(counts, traffic, warps, spec)
+    times = rounds(waves)
+    at_barriers = one.memory_ns + one.barrier_ns if counts.barriers else 0.0
+    exposed = times * at_barriers / fit.blocks_per_sm
+    return {"latency": times * one.total_ns, "exposed": exposed}
+
+
+def check_block_fits(
+    block: tuple[int, int, int],
+    shared_bytes: int,
+    spec: GpuSpec,
+    registers: int | None = None,
+) -> Occupancy:
+    """Tell how full an SM gets, or refuse a block that fits on none.
 
     Args:
-        blocks: blocks of the grid, 1 or more.
-        spec: supplies `num_sms`.
+        block: threads in x, y, z.
+        shared_bytes: shared memory of one block.
+        spec: the GPU.
+        registers: of one thread; None estimates them.
 
     Returns:
-        SMs, 1 to `num_sms`.
+        The occupancy; at least one block fits.
+
+    Raises:
+        LaunchConfigError: not even one block fits on an SM.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
-        >>> a100 = find_gpu("a100")           # 108 SMs
-        >>> effective_sms(4, a100), effective_sms(108, a100), effective_sms(109, a100)
-        (4.0, 108.0, 54.5)
+        >>> check_block_fits((256, 1, 1), 0, find_gpu("t4"), 40).blocks_per_sm
+        4
 
-    Limits: all blocks take equally long.
-    Source: NVIDIA, "Matrix Multiplication Background User's Guide", wave quantization.
+    Source: `cudaErrorLaunchOutOfResources`, CUDA Runtime API.
     """
-    # Simplified: blocks of one SM share its pipes, so one block more costs one block's
-    # time. If they wait for latency instead, it costs a whole wave: up to
-    # `blocks_per_sm` times more for the last wave.
-    return blocks / math.ceil(blocks / spec.num_sms)
-
-
-def _pipes_ns(counts: LaunchCounts, sms: float, spec: GpuSpec) -> dict[str, float]:
-    """Nanoseconds of each pipe."""
-    clocks_per_ns = sms * spec.clock_ghz
-    of_sms = {name: p(counts, spec) / clocks_per_ns for name, p in SM_PIPES.items()}
-    return {"dram": dram_ns(counts, spec)} | of_sms
+    fit = occupancy(
+        math.prod(block),
+        spec,
+        registers_per_thread=registers,
+        shared_bytes=shared_bytes,
+    )
+    if not fit.blocks_per_sm:
+        raise _fits_nowhere(block, shared_bytes, registers, fit, spec)
+    return fit
 
 
 def _fits_nowhere(
-    block: tuple[int, int, int], shared_bytes: int, fit: Occupancy, spec: GpuSpec
+    block: tuple[int, int, int],
+    shared_bytes: int,
+    registers: int | None,
+    fit: Occupancy,
+    spec: GpuSpec,
 ) -> LaunchConfigError:
+    needs = f"{shared_bytes} B of shared memory"
+    if registers:
+        needs = f"{registers} registers a thread and {needs}"
     return LaunchConfigError(
-        f"a block of {block} with {shared_bytes} B of shared memory fits on no SM",
-        where=f"launching on {spec.name}",
-        why=f"the {fit.limiter} of an SM hold 0 such blocks: at most "
-        f"{spec.max_threads_per_sm} threads and {spec.shared_bytes_per_sm} B",
-        fix="launch smaller blocks, or use less shared memory",
+        "too many resources requested for launch",
+        where=f"launching blocks of {block} on {spec.name}",
+        why=f"a block needs {needs};\nthe {fit.limiter} of an SM hold none: it has "
+        f"{spec.max_threads_per_sm} threads,\n{spec.registers_per_sm} registers and "
+        f"{spec.shared_bytes_per_sm} B",
+        fix="launch smaller blocks, use less shared memory, or fewer registers\n"
+        "with @cuda.jit(max_registers=...)",
         block=block,
         shared_bytes=shared_bytes,
         limiter=fit.limiter,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
 
-__all__ = ["DEFAULT_REGISTERS", "Occupancy", "occupancy"]
+__all__ = ["DEFAULT_REGISTERS", "Occupancy", "fitting_registers", "occupancy"]
 
 # Simplified: a kernel in Python has no compiler that would tell its registers. Small
 # kernels take 16 to 40; 32, or on older GPUs what a full SM has for each thread, do not
@@ -102,6 +102,34 @@ def occupancy(
     return Occupancy(
         blocks, blocks * warps, blocks * warps / max_warps, limiter, limits
     )
+
+
+def fitting_registers(estimate: int, threads_per_block: int, spec: GpuSpec) -> int:
+    """Tell the registers that a compiler would leave to a thread of a block.
+
+    An estimate is no reason to refuse a launch: it gives way to what one block has.
+
+    Args:
+        estimate: 32-bit registers of a thread.
+        threads_per_block: threads of a block.
+        spec: supplies `registers_per_sm` and `max_registers_per_thread`.
+
+    Returns:
+        Registers, the estimate at most.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> t4 = find_gpu("t4")                   # 65,536 registers
+        >>> fitting_registers(80, 256, t4), fitting_registers(80, 1024, t4)
+        (80, 64)
+
+    Limits: what a compiler spills for it to local memory costs nothing here.
+    Source: CUDA C++ Programming Guide, "Launch Bounds".
+    """
+    warps = _round_up(_divide_up(threads_per_block, spec.warp_size), _PARTITIONS)
+    left = spec.registers_per_sm // (warps * spec.warp_size)
+    whole = left // 8 * 8 if left >= 8 else left
+    return min(estimate, whole, spec.max_registers_per_thread)
 
 
 def _estimated_registers(spec: GpuSpec) -> int:

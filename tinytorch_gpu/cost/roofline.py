@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu.cost.pipes import dram_bytes
+from tinytorch_gpu.cost.caches import dram_bytes
 
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec

@@ -89,6 +89,17 @@ class GpuCountRules:
         is_halved = self.spec.compute_capability[0] == 1 and array.space == "global"
         return 2 if is_halved else 1
 
+    def unit(self, kind: str) -> int:
+        """Tell the bytes of global memory that a cache takes in together.
+
+        Args:
+            kind: `load`, `store` or `atomic`.
+
+        Returns:
+            A line for loads of compute capability 2.x, else a sector.
+        """
+        return LINE_BYTES if moves_lines(self.spec, kind) else self.spec.sector_bytes
+
 
 class _Requests:
     """Requests that cost nothing: to local memory."""

@@ -33,7 +33,17 @@ def test_limits(name, threads, warps, registers, shared, depth):
 
 # 2 × SMs × lanes × clock, in Gflop/s, as the board specifications tell.
 @pytest.mark.parametrize(
-    ("name", "gflops"), [("c870", 346), ("c1060", 622), ("c2050", 1030), ("k20c", 3524)]
+    ("name", "gflops"),
+    [
+        ("8800gtx", 346),
+        ("c870", 346),
+        ("gtx280", 622),
+        ("c1060", 622),
+        ("c2050", 1030),
+        ("m2050", 1030),
+        ("gtx680", 3250),
+        ("k20c", 3524),
+    ],
 )
 def test_peaks(name, gflops):
     assert find_gpu(name).peak_fp32_flops / 1e9 == pytest.approx(gflops, rel=0.002)

@@ -1,0 +1,47 @@
+"""Print published numbers beside modelled ones, as Markdown tables.
+
+    python benchmarks/model/run.py
+
+Nothing is measured here: "modelled" is what the model of time says of a GPU that this
+machine need not have. The tables are the two that the model's constants were checked
+against while it was made.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import offset_stride
+import sgemm
+
+
+def main() -> None:
+    """Print both tables."""
+    products = sgemm.rows()
+    print(f"## O1: product of {sgemm.N}³ on {sgemm.GPU}, Gflop/s\n")
+    print("| kernel | published | modelled | ratio | step | modelled step | bound |")
+    print("|---|---|---|---|---|---|---|")
+    before = products[0]
+    for row in products:
+        step, ours = row.published / before.published, row.modelled / before.modelled
+        print(
+            f"| {row.name} | {row.published:.0f} | {row.modelled:.0f} | "
+            f"{row.modelled / row.published:.2f} | {step:.2f} | {ours:.2f} | "
+            f"{row.bound} |"
+        )
+        before = row
+    print("\n## O2: copies, share of the aligned copy's bandwidth\n")
+    print("| GPU | pattern | source | told | modelled | ratio |")
+    print("|---|---|---|---|---|---|")
+    for copy in offset_stride.rows():
+        print(
+            f"| {copy.gpu} | {copy.pattern} | {copy.source} | {copy.rule:.3f} | "
+            f"{copy.modelled:.3f} | {copy.modelled / copy.rule:.2f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Laws of modelled time that hold for every GPU and every kernel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinytorch_gpu.arch import PRESETS, find_gpu
+from tinytorch_gpu.cost import kernel_time, occupancy
+from tinytorch_gpu.trace import (
+    AccessCounts,
+    LaunchCounts,
+    LineCounts,
+    Reuse,
+    SourceLine,
+)
+
+HERE = SourceLine("k", "k.py", 1, "out[i] = x[i] * y[i] + out[i]")
+GPUS = st.sampled_from(sorted(PRESETS))
+COUNT = st.integers(0, 10**7)
+NAMES = ["requests", "sectors", "lines", "passes", "fp32", "fp64", "special", "instructions", "atomics", "array_bytes"]
+
+
+@st.composite
+def works(draw):
+    """Numbers of a launch: what it asks of memory and of arithmetic."""
+    numbers = {name: draw(COUNT) for name in NAMES}
+    return numbers | {"barriers": draw(st.integers(0, 1000))}
+
+
+def counts_of(work):
+    """Counts with those numbers."""
+    moved = {"active_lanes": 32, "bytes_requested": 128}
+    x = AccessCounts(
+        HERE,
+        "x",
+        "global",
+        "load",
+        work["requests"],
+        work["sectors"],
+        array_bytes=work["array_bytes"],
+        wavefronts=work["lines"],
+        **moved,
+    )
+    tile = AccessCounts(
+        HERE, "t", "shared", "load", 1, 0, array_bytes=0, **moved,
+        wavefronts=work["passes"],
+    )  # fmt: skip
+    bins = AccessCounts(
+        HERE, "bins", "global", "atomic", 1, 1, 32, 128, 128,
+        hottest_address=work["atomics"],
+    )  # fmt: skip
+    line = LineCounts(
+        HERE, work["instructions"], 0, 0, 0, work["fp32"], work["fp64"], 0,
+        work["special"],
+    )  # fmt: skip
+    sectors = work["sectors"]
+    reuse = (Reuse("x", "load", work["array_bytes"], *[sectors] * 3),)
+    return LaunchCounts((x, tile, bins), (line,), work["barriers"], reuse)
+
+
+def price(work, spec, grid=(64, 1, 1), block=(256, 1, 1), registers=32):
+    return kernel_time(counts_of(work), grid, block, 0, spec, registers)
+
+
+@given(works(), st.sampled_from(NAMES), COUNT, GPUS)
+def test_more_of_anything_never_costs_less(work, what, more, gpu):
+    spec = find_gpu(gpu)
+    cheap = price(work, spec).duration_ns
+    assert cheap <= price(work | {what: work[what] + more}, spec).duration_ns
+
+
+@given(works(), GPUS, st.integers(1, 64))
+def test_more_sms_are_never_slower(work, gpu, more):
+    spec = find_gpu(gpu)
+    larger = replace(spec, num_sms=spec.num_sms + more)
+    few, many = price(work, spec).duration_ns, price(work, larger).duration_ns
+    assert many <= few * (1 + 1e-12)
+
+
+FASTER = {
+    "dram": "dram_gb_per_s",
+    "l2": "l2_bytes_per_clock_per_sm",
+    "shared": "shared_bytes_per_clock",
+    "lsu": "ldst_lanes_per_sm",
+    "fp32": "fp32_lanes_per_sm",
+    "fp64": "fp64_lanes_per_sm",
+    "special": "sfu_lanes_per_sm",
+    "issue": "schedulers_per_sm",
+}
+
+
+@given(works(), GPUS, st.sampled_from(sorted(FASTER)))
+def test_time_scales_with_what_binds(work, gpu, term):
+    spec = find_gpu(gpu)
+    field = FASTER[term]
+    twice = replace(spec, **{field: 2 * getattr(spec, field)})
+    slow, fast = price(work, spec), price(work, twice)
+    assert fast.terms[term] == pytest.approx(slow.terms[term] / 2)
+    assert fast.duration_ns <= slow.duration_ns * (1 + 1e-12)
+    if slow.binding_term != term:
+        return
+    others = {n: ns for n, ns in fast.terms.items() if n not in (term, "floor")}
+    if max(others.values()) <= fast.terms[term]:
+        busy = slow.duration_ns - spec.kernel_floor_ns - slow.terms["exposed"]
+        assert busy == pytest.approx(slow.terms[term])
+
+
+@given(
+    st.integers(1, 1024),
+    st.integers(1, 254),
+    st.integers(1, 100),
+    st.integers(0, 49_152),
+    GPUS,
+)
+def test_fewer_registers_never_lower_occupancy(threads, few, more, shared, gpu):
+    spec = find_gpu(gpu)
+    found = [
+        occupancy(threads, spec, registers_per_thread=n, shared_bytes=shared)
+        for n in (few, few + more)
+    ]
+    assert found[0].blocks_per_sm >= found[1].blocks_per_sm
+
+
+@given(works(), st.integers(1, 10**6), GPUS)
+def test_a_kernel_never_takes_less_than_its_floor(work, blocks, gpu):
+    spec = find_gpu(gpu)
+    time = price(work, spec, grid=(blocks, 1, 1))
+    assert time.duration_ns >= spec.kernel_floor_ns
+    assert time.duration_ns >= max(time.terms.values())
+
+
+@given(works(), GPUS)
+def test_bytes_never_grow_on_the_way_down(work, gpu):
+    moved = price(work, find_gpu(gpu)).traffic
+    assert moved.l1_loaded >= moved.l2_loaded >= moved.dram_loaded

@@ -1,0 +1,93 @@
+"""The model against two published tables, within the bounds that were set for it.
+
+Source: siboehm/SGEMM_CUDA, README (O1); CUDA C++ Best Practices Guide, "Coalesced
+Access to Global Memory" (O2). Both are printed by `python benchmarks/model/run.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda, profiler
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "benchmarks" / "model"), str(ROOT / "examples" / "sgemm")]
+
+import offset_stride  # noqa: E402
+import sgemm  # noqa: E402
+from products import STEPS  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def products():
+    return sgemm.rows()
+
+
+def test_the_order_of_the_products_is_the_published_one(products):
+    ours = [row.modelled for row in products]
+    assert ours == sorted(ours)
+    assert [row.published for row in products] == sorted(sgemm.PUBLISHED)
+
+
+def test_each_step_gains_what_was_published_within_a_factor(products):
+    for before, after in pairwise(products):
+        published = after.published / before.published
+        modelled = after.modelled / before.modelled
+        assert 1 / 1.6 <= modelled / published <= 1.6, after.name
+
+
+def test_coalescing_gains_what_was_published_within_30_percent(products):
+    naive, coalesced = products[:2]
+    published = coalesced.published / naive.published
+    assert coalesced.modelled / naive.modelled == pytest.approx(published, rel=0.3)
+
+
+def test_absolute_times_are_within_a_factor_of_two(products):
+    for row in products:
+        assert 0.5 <= row.modelled / row.published <= 2, row.name
+
+
+def test_what_binds_is_what_the_steps_are_about(products):
+    bounds = {row.name: row.bound for row in products}
+    assert bounds["naive"] == "memory (l1)"
+    assert bounds["coalesced"] == "memory (lsu)"
+    assert bounds["tiled"].startswith("shared memory")
+
+
+@pytest.mark.parametrize(
+    "row", offset_stride.rows(), ids=lambda r: f"{r.gpu} {r.pattern}"
+)
+def test_copies_keep_the_share_that_the_rule_tells(row):
+    assert row.modelled == pytest.approx(row.rule, rel=0.15)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=[step[0] for step in STEPS])
+def test_counts_grow_evenly_with_the_common_length(step):
+    _, kernel, tile, block = step
+    n = 128
+
+    def counts(k):
+        arrays = [profiler.like(shape) for shape in ((n, k), (k, n), (n, n))]
+        grid = (n // tile, n // tile)
+        return profiler.estimate(kernel, grid, block, arrays, gpu="rtxa6000").counts
+
+    assert sgemm.grown(counts(32), counts(64), 2) == counts(96)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=[step[0] for step in STEPS])
+def test_the_products_are_right(step):
+    _, kernel, tile, block = step
+    random = np.random.default_rng(0)
+    a, b, c = (
+        random.random(shape, np.float32) for shape in ((128, 64), (64, 256), (128, 256))
+    )
+    grid = (256 // tile, 128 // tile) if tile > 32 else (128 // tile, 256 // tile)
+    expected = 0.5 * (a.astype(np.float64) @ b) + 3.0 * c
+    out = cuda.to_device(c)
+    kernel[grid, block](cuda.to_device(a), cuda.to_device(b), out)
+    np.testing.assert_allclose(out.copy_to_host(), expected, rtol=1e-5)

@@ -1,0 +1,59 @@
+"""Each pipe of memory by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.cost import memory_pipes as pipes
+from tinytorch_gpu.cost.caches import MemoryTraffic
+
+TOY = find_gpu("toy")
+
+
+def test_dram_time_uses_the_bandwidth_that_a_stream_reaches():
+    moved = MemoryTraffic(512, 256, 128)
+    assert pipes.dram_ns(moved, find_gpu("t4")) == pytest.approx(128 / (320 * 0.87))
+
+
+@pytest.mark.parametrize(("gpu", "clocks"), [("t4", 2), ("a100", 1), ("c1060", 4)])
+def test_a_request_holds_the_units_until_all_lanes_are_through(
+    gpu, clocks, access, counts
+):
+    assert pipes.lsu_clocks(counts(access(requests=5)), find_gpu(gpu)) == 5 * clocks
+
+
+def test_each_line_is_looked_up(access, counts):
+    row, column = access(wavefronts=1), access("y", sectors=32, wavefronts=32)
+    assert pipes.l1_clocks(counts(row, column), TOY) == 33
+    tile = access(space="shared", wavefronts=9)
+    assert pipes.l1_clocks(counts(tile), TOY) == 0
+
+
+# A pass is 128 bytes: of 128 a clock on most GPUs, of 64 on Turing and Fermi. On 1.x
+# it is 64 bytes of 32.
+@pytest.mark.parametrize(
+    ("gpu", "clocks"),
+    [("a100", 1), ("rtxa6000", 1), ("t4", 2), ("c2050", 2), ("c870", 2)],
+)
+def test_shared_passes(gpu, clocks, access, counts):
+    tile = counts(access(space="shared", wavefronts=10), access(wavefronts=99))
+    assert pipes.shared_clocks(tile, find_gpu(gpu)) == 10 * clocks
+
+
+def test_atomics_at_one_address_go_one_by_one(access, counts):
+    hot = access(kind="atomic", active_lanes=1000, hottest_address=1000)
+    assert pipes.atomic_ns(counts(hot), find_gpu("t4")) == pytest.approx(1000 / 1.59)
+    assert pipes.atomic_ns(counts(hot), find_gpu("c2050")) == pytest.approx(9000 / 1.15)
+
+
+def test_atomics_far_apart_share_the_rate_of_l2(access, counts):
+    spread = access(kind="atomic", active_lanes=4000, hottest_address=1)
+    # 40 SMs of one lane each
+    assert pipes.atomic_ns(counts(spread), find_gpu("t4")) == pytest.approx(100 / 1.59)
+
+
+def test_shared_atomics_are_passes_over_the_banks(access, counts):
+    shared = access(space="shared", kind="atomic", wavefronts=32, hottest_address=32)
+    assert pipes.atomic_ns(counts(shared), TOY) == 0
+    assert pipes.shared_clocks(counts(shared), TOY) == 32

@@ -1,0 +1,42 @@
+"""Rounds of blocks: how many SMs work, and laws of the last round."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinytorch_gpu.arch import PRESETS, find_gpu
+from tinytorch_gpu.cost.waves import blocks_of_an_sm, effective_sms, rounds
+
+T4 = find_gpu("t4")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "most"), [(1, 1), (40, 1), (41, 2), (320, 8), (321, 321 / 40)]
+)
+def test_whole_blocks_up_to_eight_waves(blocks, most):
+    assert blocks_of_an_sm(blocks, T4) == most
+
+
+def test_waves_are_of_all_resident_blocks():
+    assert blocks_of_an_sm(321, T4, blocks_per_sm=4) == 9
+
+
+@given(st.integers(1, 10_000), st.sampled_from(sorted(PRESETS)), st.integers(1, 32))
+def test_effective_sms_lie_between_one_and_all(blocks, gpu, resident):
+    spec = find_gpu(gpu)
+    found = effective_sms(blocks, spec, resident)
+    assert 1 <= found <= min(blocks, spec.num_sms)
+
+
+@given(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 32))
+def test_more_blocks_never_leave_an_sm_fewer(blocks, more, resident):
+    few = blocks_of_an_sm(blocks, T4, resident)
+    assert few <= blocks_of_an_sm(blocks + more, T4, resident)
+
+
+@given(st.floats(0.01, 100), st.floats(0, 100))
+def test_more_waves_are_never_fewer_rounds(waves, more):
+    assert rounds(waves) <= rounds(waves + more)
+    assert waves <= rounds(waves) < waves + 1

@@ -1,0 +1,201 @@
+"""The pipes of memory: what a kernel's accesses cost at each place they pass.
+
+Those in `SM_MEMORY_PIPES` and `l2_clocks` give the clocks that one SM would need for
+all of the work, `dram_ns` and `atomic_ns` the time of the whole GPU.
+
+Source: `docs/explanation/kernel-time.md`, which names one for each pipe.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.arch import GpuSpec
+    from tinytorch_gpu.cost.caches import MemoryTraffic
+    from tinytorch_gpu.trace import LaunchCounts
+
+__all__ = [
+    "SM_MEMORY_PIPES",
+    "atomic_ns",
+    "dram_ns",
+    "l1_clocks",
+    "l2_clocks",
+    "lsu_clocks",
+    "shared_clocks",
+]
+
+FERMI_ATOMIC_CLOCKS = 9  # of one address on 2.x; later GPUs take one
+
+
+def lsu_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
+    """Clocks that one SM's load/store units take for the lanes' addresses.
+
+    Args:
+        counts: what the launch did.
+        spec: supplies `ldst_lanes_per_sm`: a warp of 32 takes two clocks of 16 lanes.
+
+    Returns:
+        Clocks of one SM.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
+        >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
+        >>> reads = AccessCounts(here, "x", "global", "load", 8, 64, 256, 1024, 1024)
+        >>> lsu_clocks(LaunchCounts((reads,), (), 0), find_gpu("t4"))
+        16.0
+
+    Limits: shared memory has its own path here, of the width that its source tells.
+    Source: load/store units of an SM in NVIDIA's whitepapers.
+    """
+    clocks = spec.warp_size / spec.ldst_lanes_per_sm
+    return counts.requests * clocks
+
+
+def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:  # noqa: ARG001
+    """Clocks that one SM's L1 needs to look up its lines: one for each.
+
+    Args:
+        counts: what the launch did.
+        spec: not used; all pipes have the same form.
+
+    Returns:
+        Clocks of one SM.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
+        >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
+        >>> numbers = {"requests": 8, "sectors": 256, "active_lanes": 256}
+        >>> numbers |= {"bytes_requested": 1024, "array_bytes": 0, "wavefronts": 256}
+        >>> column = AccessCounts(here, "x", "global", "load", **numbers)
+        >>> l1_clocks(LaunchCounts((column,), (), 0), find_gpu("toy"))
+        256.0
+
+    Limits: the same on GPUs whose global loads pass L1 by.
+    Source: our inference, "one line for each clock", from one public table (the naive
+    matrix product of siboehm/SGEMM_CUDA), which it meets within 10 %.
+    """
+    return float(sum(a.wavefronts for a in counts.global_accesses))
+
+
+def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
+    """Clocks that one SM's shared memory needs for the passes over its banks.
+
+    Args:
+        counts: what the launch did.
+        spec: supplies `shared_bytes_per_clock`; a pass is 4 bytes of 32 banks, of 16
+            on compute capability 1.x.
+
+    Returns:
+        Clocks of one SM.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
+        >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
+        >>> numbers = {"requests": 8, "sectors": 0, "active_lanes": 256}
+        >>> numbers |= {"bytes_requested": 1024, "array_bytes": 0, "wavefronts": 64}
+        >>> reads = AccessCounts(here, "x", "shared", "load", **numbers)
+        >>> shared_clocks(LaunchCounts((reads,), (), 0), find_gpu("a100"))
+        64.0
+
+    Limits: stores, loads and atomics cost the same, whether lanes meet or not.
+    Source: CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks": each bank
+    gives 4 bytes for each clock; GA102 whitepaper: 128 bytes, on Turing 64; CUDA C
+    Programming Guide 3.2: on 1.x and 2.x a bank takes two clocks.
+    """
+    passes = sum(a.wavefronts for a in counts.accesses if a.space == "shared")
+    banks = 16 if spec.compute_capability[0] == 1 else 32
+    return passes * 4 * banks / spec.shared_bytes_per_clock
+
+
+def l2_clocks(traffic: MemoryTraffic, spec: GpuSpec) -> float:
+    """Clocks that one SM needs to draw from L2 all that its L1 has not.
+
+    Args:
+        traffic: bytes of the launch.
+        spec: supplies `l2_bytes_per_clock_per_sm`.
+
+    Returns:
+        Clocks of one SM.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.cost.caches import MemoryTraffic
+        >>> l2_clocks(MemoryTraffic(4096, 2048, 1024), find_gpu("toy"))   # 64 B a clock
+        32.0
+
+    Limits: L2 of the whole GPU may give less than its SMs could take.
+    Source: about 64 bytes for each clock and SM on compute capability 7.0 and later.
+    """
+    return traffic.l2_bytes / spec.l2_bytes_per_clock_per_sm
+
+
+def dram_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
+    """Time that DRAM needs for the kernel's traffic.
+
+    Args:
+        traffic: bytes of the launch.
+        spec: supplies bandwidth and the share of it that a stream reaches.
+
+    Returns:
+        Nanoseconds.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.cost.caches import MemoryTraffic
+        >>> dram_ns(MemoryTraffic(4096, 2048, 1024), find_gpu("toy"))     # 32 GB/s
+        32.0
+
+    Limits: order of addresses does not matter here.
+    Source: data sheet bandwidth; a coalesced stream reaches 85 to 93 % of it.
+    """
+    # Simplified: single sectors far apart reach only 50 to 70 % of a stream's bandwidth
+    # on hardware, since DRAM fetches 64 bytes; scattered kernels are up to 2 x too
+    # cheap here. On 1.x, blocks that meet in one of 6 or 8 partitions queue.
+    return traffic.dram_bytes / (spec.dram_gb_per_s * spec.dram_efficiency)
+
+
+def atomic_ns(counts: LaunchCounts, spec: GpuSpec) -> float:
+    """Time that L2 needs for the atomics: those at one address go one by one.
+
+    Args:
+        counts: what the launch did.
+        spec: supplies the clock and `atomics_per_clock_per_sm`.
+
+    Returns:
+        Nanoseconds: the most lanes at one address, or all lanes at L2's rate.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
+        >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
+        >>> numbers = {"requests": 8, "sectors": 8, "active_lanes": 256}
+        >>> numbers |= {"bytes_requested": 1024, "array_bytes": 4}
+        >>> hot = AccessCounts(here, "x", "global", "atomic", hottest_address=256,
+        ...                    **numbers)
+        >>> atomic_ns(LaunchCounts((hot,), (), 0), find_gpu("toy"))     # 1 GHz
+        256.0
+
+    Limits: compilers merge the atomics of a warp at one known address to one; here they
+    are not merged. The rate at different addresses is a guess: unsourced.
+    Source: NVIDIA, "Tuning CUDA Applications for Kepler", 1.4.3.3: one operation for
+    each clock at one address, nine times the rate of Fermi.
+    """
+    atomics = [a for a in counts.global_accesses if a.kind == "atomic"]
+    one_by_one = FERMI_ATOMIC_CLOCKS if spec.compute_capability[0] <= 2 else 1
+    hottest = one_by_one * max((a.hottest_address for a in atomics), default=0)
+    rate = spec.atomics_per_clock_per_sm * spec.num_sms
+    spread = sum(a.active_lanes for a in atomics) / rate
+    return max(hottest, spread) / spec.clock_ghz
+
+
+SM_MEMORY_PIPES: dict[str, Callable[[LaunchCounts, GpuSpec], float]] = {
+    "lsu": lsu_clocks,
+    "l1": l1_clocks,
+    "shared": shared_clocks,
+}
