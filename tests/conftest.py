@@ -6,7 +6,8 @@ import pytest
 from hypothesis import settings
 
 from tinytorch_gpu.memory import Allocator
-from tinytorch_gpu.runtime import current_device, use_gpu
+from tinytorch_gpu.runtime import current_device
+from tinytorch_gpu.runtime.device import all_devices, set_device, use_gpus
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -24,8 +25,15 @@ def own_memory(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def same_gpu():
-    """Leave the modelled GPU to the next test as this one found it."""
-    before = current_device().spec
+    """Leave the devices to the next test as this one found them."""
+    before = [device.spec for device in all_devices()]
     yield
-    if current_device().spec is not before:
-        use_gpu(before)
+    if [device.spec for device in all_devices()] != before:
+        use_gpus(before)
+    set_device(all_devices()[0])
+
+
+@pytest.fixture(autouse=True, scope="session")
+def warm_memory():
+    """Let no test pay for cudaMalloc, whose calls depend on the tests before it."""
+    current_device().allocator.on_driver_call = lambda _name: None

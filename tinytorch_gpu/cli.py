@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tinytorch_gpu.arch import PRESETS, find_gpu
+from tinytorch_gpu.arch.gpu_table import gpu_sheet, gpu_table
 from tinytorch_gpu.as_numba.check import check_program
 from tinytorch_gpu.as_numba.run import add_program, prepare, run_program
 from tinytorch_gpu.demo import DemoReport, run_demo
 from tinytorch_gpu.errors import SimGPUError
-from tinytorch_gpu.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "demo":
             _demo(options)
         elif options.command == "devices":
-            _devices()
+            print(gpu_sheet(options.name) if options.name else gpu_table())  # noqa: T201
         else:
             prepare(options, as_numba=options.as_numba)
     except SimGPUError as error:
@@ -60,8 +60,14 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="train digits on simgpu and read the bill")
     demo.add_argument("--gpu", default="t4", help=f"one of {', '.join(PRESETS)}")
     demo.add_argument("--epochs", type=_positive, default=10, help="default: 10")
+    demo.add_argument("--batch", type=_positive, default=32, help="default: 32 images")
+    text = "copy the images to the device once, not batch by batch"
+    demo.add_argument("--resident", action="store_true", help=text)
+    text = "copy from page-locked host memory"
+    demo.add_argument("--pinned", action="store_true", help=text)
     demo.add_argument("--json", type=_writable, help="write the figures to this file")
-    commands.add_parser("devices", help="list the GPUs that can be modelled")
+    devices = commands.add_parser("devices", help="list the GPUs that can be modelled")
+    devices.add_argument("name", nargs="?", help="tell everything about this one")
     run = commands.add_parser("run", help="run a Python program with kernels")
     check = commands.add_parser("check", help="run one and name what is wrong with it")
     _add_check(check)
@@ -104,7 +110,8 @@ def _demo(options: argparse.Namespace) -> None:
     find_gpu(options.gpu)  # a wrong name is told before the progress bar begins
     console = Console()
     console.print(
-        "Training a 64-32-10 network on 1,437 handwritten digits, batches of 32,\n"
+        "Training a 64-32-10 network on 1,437 handwritten digits, batches of "
+        f"{options.batch:,},\n"
         "on the CPU and, every op a kernel launch, on simgpu.\n",
         highlight=False,
     )
@@ -123,21 +130,14 @@ def _with_progress(console: Console, options: argparse.Namespace) -> DemoReport:
         def progress(device: str, step: int, steps: int) -> None:
             bars.update(tasks[device], completed=step, total=steps)
 
-        return run_demo(options.gpu, options.epochs, progress)
-
-
-def _devices() -> None:
-    """Print the presets as a table."""
-    head = f"{'name':<9} {'GPU':<18} {'SMs':>4} {'fp32':>12} {'DRAM':>10} {'memory':>9}"
-    print(head)  # noqa: T201
-    for name, spec in PRESETS.items():
-        flops = f"{spec.peak_fp32_flops / 1e12:.2f} TFLOP/s"
-        bandwidth = f"{spec.dram_gb_per_s:.0f} GB/s"
-        memory = format_bytes(spec.memory_bytes)
-        line = (
-            f"{name:<9} {spec.name:<18} {spec.num_sms:>4} {flops:>12} {bandwidth:>10}"
+        return run_demo(
+            options.gpu,
+            options.epochs,
+            progress,
+            batch=options.batch,
+            resident=options.resident,
+            pinned=options.pinned,
         )
-        print(f"{line} {memory:>9}")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.as_numba.run import run_program
+from tinytorch_gpu.memory.origin import PACKAGE
 from tinytorch_gpu.runtime.sanitize import sanitize
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
     from types import TracebackType
 
     from tinytorch_gpu.sanitizer import SanitizerReport
 
 __all__ = ["check_program"]
-
-PACKAGE = str(Path(__file__).parent.parent)
 
 
 def check_program(options: argparse.Namespace) -> int:

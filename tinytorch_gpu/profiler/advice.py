@@ -8,84 +8,41 @@ what binds the kernel that takes longest.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.profiler.copy_findings import dearest_copies
+from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.profiler.kernel_advice import worst_kernel_sentences
 from tinytorch_gpu.profiler.op_table import plain_name
-from tinytorch_gpu.trace import CopyRecord, LaunchRecord, OpRecord
-from tinytorch_gpu.units import format_bytes, format_count, format_ns, format_share
+from tinytorch_gpu.trace import OpRecord
+from tinytorch_gpu.units import format_bytes, format_ns, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.arch import GpuSpec
-    from tinytorch_gpu.profiler.bill import Bill
-    from tinytorch_gpu.trace import Record
+    from tinytorch_gpu.profiler.case import Case
+    from tinytorch_gpu.trace import CopyRecord
 
-__all__ = ["SENTENCES", "Case"]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What a verdict is made of.
-
-    Args:
-        records: all records, in order.
-        bill: their modelled time by what it was spent on.
-        dominant_ns: modelled time that the dominant part explains.
-        spec: the modelled GPU.
-        waits: number of synchronisations.
-    """
-
-    records: tuple[Record, ...]
-    bill: Bill
-    dominant_ns: float
-    spec: GpuSpec
-    waits: int
-
-    @property
-    def launches(self) -> list[LaunchRecord]:
-        """The launches among the records."""
-        return [r for r in self.records if isinstance(r, LaunchRecord)]
-
-    @property
-    def copies(self) -> list[CopyRecord]:
-        """The copies between host and device among the records."""
-        copies = [r for r in self.records if isinstance(r, CopyRecord)]
-        return [c for c in copies if c.direction != "d2d"]
-
-    @property
-    def share(self) -> str:
-        """The dominant part of the modelled time, as the sentences tell it."""
-        part = format_share(self.dominant_ns, self.bill.total_ns)
-        return f"{part} of the time modelled on {self.spec.name}"
+__all__ = ["SENTENCES"]
 
 
 def _transfers(case: Case) -> tuple[str, str]:
     copies, bill = case.copies, case.bill
     first = (
         f"Transfer-bound: copies take {case.share}, {format_ns(bill.transfer_ns)} in "
-        f"{_many(len(copies), 'copy', 'copies')}; the kernels take "
+        f"{many(len(copies), 'copy', 'copies')}; the kernels take "
         f"{format_ns(bill.kernel_ns)}."
     )
-    same = _dearest_copies(copies)
+    same = dearest_copies(case)
     nbytes = sum(copy.bytes for copy in same) / len(same)
     part = format_share(_elapsed(same), bill.transfer_ns)
     what = f"{same[0].direction.upper()} for `{same[0].reason}`"
     return first, (
         f"Keep the data on the device: {part} of it is {what}, "
-        f"{_many(len(same), 'copy', 'copies')} of {format_bytes(nbytes)} on average; "
+        f"{many(len(same), 'copy', 'copies')} of {format_bytes(nbytes)} on average; "
         f"{_cheaper_copies(nbytes, same, case.spec)}."
     )
-
-
-def _dearest_copies(copies: list[CopyRecord]) -> list[CopyRecord]:
-    """The copies of the direction and reason that cost most."""
-    groups: dict[tuple[str, str], list[CopyRecord]] = defaultdict(list)
-    for copy in copies:
-        groups[copy.direction, copy.reason].append(copy)
-    return max(groups.values(), key=_elapsed)
 
 
 def _cheaper_copies(nbytes: float, copies: list[CopyRecord], spec: GpuSpec) -> str:
@@ -110,7 +67,7 @@ def _launch_overhead(case: Case) -> tuple[str, str]:
     average = sum(launch.duration_ns for launch in launches) / count
     first = (
         f"Launch-bound: {case.share} passes at the host's pace: "
-        f"{_many(len(launches), 'launch', 'launches')} add {format_ns(issue)} each "
+        f"{many(len(launches), 'launch', 'launches')} add {format_ns(issue)} each "
         f"while the kernels run {format_ns(average)} on average."
     )
     return first, f"Use larger batches or fuse element-wise ops{_what_to_fuse(case)}."
@@ -130,7 +87,7 @@ def _what_to_fuse(case: Case) -> str:
         return (
             f": {plain_name(worst)} has no kernel of its own and ran as "
             f"{ran / calls:.3g} ops a call, so one fused kernel would save about "
-            f"{_many(ran - calls, 'launch', 'launches')}"
+            f"{many(ran - calls, 'launch', 'launches')}"
         )
     at_floor = sum(launch.bound == "floor" for launch in case.launches)
     if 2 * at_floor >= len(case.launches):
@@ -143,9 +100,10 @@ def _kernels(case: Case) -> tuple[str, str]:
 
 
 def _synchronization(case: Case) -> tuple[str, str]:
+    waits = many(len(case.numbered_waits), "wait", "waits")
     first = (
         f"Synchronization-bound: waiting takes {case.share}, "
-        f"{format_ns(case.dominant_ns)} in {_many(case.waits, 'wait', 'waits')}; the "
+        f"{format_ns(case.dominant_ns)} in {waits}; the "
         f"kernels take {format_ns(case.bill.kernel_ns)}."
     )
     return first, "Synchronize once at the end rather than after each step."
@@ -167,8 +125,3 @@ SENTENCES: dict[str, Callable[[Case], tuple[str, str]]] = {
 
 def _elapsed(copies: list[CopyRecord]) -> float:
     return sum(copy.elapsed_ns for copy in copies)
-
-
-def _many(number: int, one: str, more: str) -> str:
-    """Write a number with its noun."""
-    return f"{format_count(number)} {one if number == 1 else more}"

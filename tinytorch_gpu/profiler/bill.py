@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu.trace import CopyRecord, LaunchRecord
+from tinytorch_gpu.trace import (
+    CopyRecord,
+    HostRecord,
+    LaunchRecord,
+    SynchronizeRecord,
+)
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import Record
@@ -23,7 +28,8 @@ class Bill:
 
     Args:
         transfer_ns: copies between host and device.
-        launch_ns: launch overhead that no running kernel hides.
+        launch_ns: host overhead that no running work hides: issuing launches and
+            asynchronous copies, and the driver's other calls (cudaMalloc, cudaFree).
         kernel_ns: kernels, and copies within the device.
         synchronize_ns: the host's waits for the device, beyond the work itself.
 
@@ -57,10 +63,10 @@ def bill_of(record: Record) -> Bill:
     """Split the elapsed time of one record.
 
     Of a launch, the part up to the kernel's duration is kernel time; the rest is time
-    in which the device waited for the host to issue it.
+    in which the device waited for the host to issue it. So it is of a copy.
 
     Args:
-        record: a launch, a copy, or an op (which takes no time of its own).
+        record: any; an op and a range take no time of their own.
 
     Returns:
         The bill; its total is the record's `elapsed_ns`.
@@ -71,14 +77,14 @@ def bill_of(record: Record) -> Bill:
         >>> bill_of(copy).transfer_ns
         2000.0
     """
-    if isinstance(record, LaunchRecord):
-        return _on_device(record)
-    if isinstance(record, CopyRecord):
-        is_within_device = record.direction == "d2d"
-        return _on_device(record) if is_within_device else Bill(record.elapsed_ns)
-    return Bill()
-
-
-def _on_device(record: LaunchRecord | CopyRecord) -> Bill:
-    kernel = min(record.elapsed_ns, record.duration_ns)
-    return Bill(kernel_ns=kernel, launch_ns=record.elapsed_ns - kernel)
+    if isinstance(record, SynchronizeRecord):
+        return Bill(synchronize_ns=record.elapsed_ns)
+    if isinstance(record, HostRecord):
+        return Bill(launch_ns=record.elapsed_ns)
+    if not isinstance(record, (LaunchRecord, CopyRecord)):
+        return Bill()
+    work = min(record.elapsed_ns, record.duration_ns)
+    issue = record.elapsed_ns - work
+    if isinstance(record, LaunchRecord) or record.direction == "d2d":
+        return Bill(kernel_ns=work, launch_ns=issue)
+    return Bill(transfer_ns=work, launch_ns=issue)

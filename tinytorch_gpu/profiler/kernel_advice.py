@@ -6,6 +6,7 @@ for each bound that the cost model tells.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
         LaunchRecord,
     )
 
-__all__ = ["ADVICE", "worst_kernel_sentences"]
+__all__ = ["ADVICE", "bytes_used", "unused_bytes", "worst_kernel_sentences"]
 
-_SECTOR_BYTES = 32
 _WELL_COALESCED = (
     0.75  # share of the sectors' bytes that lanes use; below, fix it first
 )
@@ -94,18 +94,30 @@ def _memory(launch: LaunchRecord) -> str:
 
 def _worst_access(counts: LaunchCounts | None) -> AccessCounts | None:
     """The global access that moves most bytes that no lane uses."""
-    accesses = counts.global_accesses if counts else ()
-    return max(accesses, key=_unused_bytes, default=None)
+    return max(counts.global_accesses if counts else (), key=unused_bytes, default=None)
 
 
-def _unused_bytes(access: AccessCounts) -> int:
-    return _SECTOR_BYTES * access.sectors - access.bytes_requested
+def unused_bytes(access: AccessCounts) -> int:
+    """Return the bytes that an access of global memory moves and no lane asks for."""
+    return access.bytes_moved - bytes_used(access)
+
+
+def bytes_used(access: AccessCounts) -> int:
+    """Return how many of the bytes that an access moves are asked for by a lane.
+
+    Args:
+        access: an access of global memory.
+
+    Returns:
+        Bytes; what several lanes share counts as often, but never more than moves.
+    """
+    return min(access.bytes_requested, access.bytes_moved)
 
 
 def _efficiency(access: AccessCounts) -> float:
     """Coalescing efficiency: bytes used ÷ bytes of the sectors, 1 at most."""
-    moved = _SECTOR_BYTES * access.sectors
-    return min(1.0, access.bytes_requested / moved) if moved else 1.0
+    moved = access.bytes_moved
+    return bytes_used(access) / moved if moved else 1.0
 
 
 def _shared_memory(launch: LaunchRecord) -> str:
@@ -155,6 +167,24 @@ def _issue(launch: LaunchRecord) -> str:
     )
 
 
+def _atomics(launch: LaunchRecord) -> str:
+    accesses = launch.counts.accesses if launch.counts else ()
+    hottest = max((access.hottest_address for access in accesses), default=0)
+    return (
+        f"Up to {format_count(hottest)} atomic operations meet at one address, one "
+        "after another: add within a warp or block first, then once for all."
+    )
+
+
+def _latency(launch: LaunchRecord) -> str:
+    return (
+        "Its warps wait for memory and too few others have work: it has "
+        f"{format_count(math.prod(launch.grid))} blocks, which fill an SM to "
+        f"{format_share(launch.theoretical_occupancy, 1)}. Launch more threads, or let "
+        "each load several independent elements."
+    )
+
+
 def _floor(launch: LaunchRecord) -> str:
     return (
         f"It runs {format_ns(launch.duration_ns)} at the longest, most of it the least "
@@ -173,6 +203,8 @@ ADVICE: dict[str, Callable[[LaunchRecord], str]] = {
     "shared memory": _shared_memory,
     "compute": _compute,
     "issue": _issue,
+    "atomics": _atomics,
+    "latency": _latency,
     "floor": _floor,
     "not counted": _not_counted,
 }

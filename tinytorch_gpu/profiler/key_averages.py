@@ -1,33 +1,38 @@
 """`KeyAverages`: the records of a profile added up by op, shown as a table.
 
-Each launch and copy is counted once, in the row of the innermost op that asked for it.
-So the rows' elapsed times add up to the modelled elapsed time, their shares to 100 %.
+Each launch, copy and wait is counted once, in the row of the innermost op or range that
+was open. So the rows' own elapsed times add up to the modelled elapsed time, their
+shares to 100 %.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.profiler.averaging import tallies_of
 from tinytorch_gpu.profiler.bill import Bill
-from tinytorch_gpu.profiler.op_row import OpRow, Tally
-from tinytorch_gpu.profiler.op_table import op_table
-from tinytorch_gpu.trace import LaunchRecord, OpRecord
+from tinytorch_gpu.profiler.op_row import OpRow
+from tinytorch_gpu.profiler.op_table import WIDTH, op_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tinytorch_gpu.trace import CopyRecord, Record
+    from tinytorch_gpu.trace import Record
 
 __all__ = ["KeyAverages", "average"]
 
 _SORTS: dict[str, Callable[[OpRow], float]] = {
     "elapsed": lambda row: row.elapsed_ns,
-    "calls": lambda row: row.calls,
+    "elapsed_total": lambda row: row.elapsed_total_ns,
+    "count": lambda row: row.calls,
     "launches": lambda row: row.launches,
+    "self_cpu_time_total": lambda row: row.self_cpu_time_total_ns,
+    "cpu_time_total": lambda row: row.cpu_time_total_ns,
+    "self_device_time_total": lambda row: row.self_device_time_total_ns,
     "device_time_total": lambda row: row.device_time_total_ns,
     "sectors_per_request": lambda row: row.sectors_per_request,
 }
@@ -76,8 +81,9 @@ class KeyAverages(Sequence[OpRow]):
         """Return the rows in another order; numbers fall, names rise.
 
         Args:
-            sort_by: elapsed, calls, launches, device_time_total, sectors_per_request
-                or op.
+            sort_by: elapsed, elapsed_total, count, launches, self_cpu_time_total,
+                cpu_time_total, self_device_time_total, device_time_total,
+                sectors_per_request or op.
 
         Returns:
             The rows.
@@ -91,23 +97,25 @@ class KeyAverages(Sequence[OpRow]):
             raise _unknown_order(sort_by)
         return tuple(sorted(self.rows, key=_SORTS[sort_by], reverse=True))
 
-    def table(self, sort_by: str = "elapsed", row_limit: int = -1) -> str:
-        """Return a plain-text table, at most 118 columns wide.
+    def table(
+        self, sort_by: str = "elapsed", row_limit: int = -1, max_width: int = WIDTH
+    ) -> str:
+        """Return a plain-text table.
 
         Args:
-            sort_by: elapsed, calls, launches, device_time_total, sectors_per_request
-                or op.
+            sort_by: an order of `sorted_by`.
             row_limit: rows to show; -1 shows all. The totals are always of all rows.
+            max_width: columns at most; the numbers and some of the names need 90.
 
         Returns:
-            Title, header, rows, totals and what the counts are made of.
+            Title, header, rows, totals and how to read them.
 
         Raises:
             UnsupportedError: the table has no such order.
         """
         rows = self.sorted_by(sort_by)
         shown = rows if row_limit < 0 else rows[:row_limit]
-        return op_table(shown, rows, self.device)
+        return op_table(shown, rows, self.device, max_width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return device, total and rows in plain types."""
@@ -119,22 +127,17 @@ class KeyAverages(Sequence[OpRow]):
 
 
 def average(
-    records: Iterable[Record],
-    *,
-    device: str,
-    synchronize_ns: float = 0.0,
-    synchronize_calls: int = 0,
+    records: Sequence[Record], *, device: str, group_by_input_shape: bool = False
 ) -> KeyAverages:
     """Add records up by op.
 
     Args:
         records: what the timeline told.
         device: name of the modelled GPU.
-        synchronize_ns: modelled cost of the synchronisations, which have no records.
-        synchronize_calls: how many there were.
+        group_by_input_shape: a row for each list of operand shapes of an op.
 
     Returns:
-        The rows, the one with the longest modelled time first.
+        The rows, the one with the longest own modelled time first.
 
     Example:
         >>> from tinytorch_gpu.trace import CopyRecord
@@ -143,44 +146,11 @@ def average(
         >>> row.op, row.calls, row.share
         ('(copy h2d)', 1, 1.0)
     """
-    tallies: dict[object, Tally] = {}
-    for record in records:
-        _add(tallies, record)
-    if synchronize_calls:
-        bill = Bill(synchronize_ns=synchronize_ns)
-        tallies["(synchronize)"] = Tally(
-            "(synchronize)", calls=synchronize_calls, bill=bill
-        )
-    total = sum((tally.bill for tally in tallies.values()), Bill())
-    rows = [tally.to_row(total.total_ns) for tally in tallies.values()]
+    tallies = tallies_of(records, group_by_input_shape=group_by_input_shape)
+    total = sum((tally.bill for tally in tallies), Bill())
+    rows = [tally.to_row(total.total_ns) for tally in tallies]
     rows.sort(key=_SORTS["elapsed"], reverse=True)
     return KeyAverages(tuple(rows), device, total)
-
-
-def _add(tallies: dict[object, Tally], record: Record) -> None:
-    if isinstance(record, OpRecord):
-        _tally_of(tallies, record.op).add_op(record)
-        if record.parent:
-            _tally_of(tallies, record.parent).children[record.op] = None
-    elif record.op:
-        _tally_of(tallies, record.op).add(record)
-    else:
-        _tally_without_op(tallies, record).add(record)
-
-
-def _tally_of(tallies: dict[object, Tally], op: str) -> Tally:
-    return tallies.setdefault(op, Tally(op))
-
-
-def _tally_without_op(
-    tallies: dict[object, Tally], record: LaunchRecord | CopyRecord
-) -> Tally:
-    """Tally of what no op asked for: one for each kernel and each copy direction."""
-    if isinstance(record, LaunchRecord):
-        name = f"(kernel {record.kernel.name})"
-        return tallies.setdefault(record.kernel, Tally(name, is_op=False))
-    name = f"(copy {record.direction})"
-    return tallies.setdefault(name, Tally(name, is_op=False))
 
 
 def _unknown_order(sort_by: str) -> UnsupportedError:

@@ -1,12 +1,14 @@
-"""The table of a profile: cells of each op, totals, and what the counts are made of."""
+"""The table of a profile: cells of each op, totals, and how to read them."""
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.profiler.shares import percentages
 from tinytorch_gpu.profiler.table import Column, layout
-from tinytorch_gpu.units import format_bytes, format_count, format_ns, format_share
+from tinytorch_gpu.units import format_bytes, format_count, format_ns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,30 +16,40 @@ if TYPE_CHECKING:
     from tinytorch_gpu.profiler.op_row import OpRow
     from tinytorch_gpu.trace import KernelSource
 
-__all__ = ["op_table", "plain_name"]
+__all__ = ["WIDTH", "op_table", "plain_name"]
 
-WIDTH = 118
+WIDTH = 100
 
 _COLUMNS = (
     Column(("", "op"), is_text=True),
     Column(("", "calls")),
     Column(("", "launches")),
-    Column(("", "kernel"), is_text=True),
     Column(("sectors/", "request")),
-    Column(("", "H2D")),
-    Column(("", "D2H")),
-    Column(("modelled", "time")),
+    Column(("self", "CPU")),
+    Column(("self", "device")),
+    Column(("self", "time")),
     Column(("", "share")),
+    Column(("total", "time")),
+)
+
+_READING = (
+    "Self leaves out the ops inside, total time holds them; only self time adds up. "
+    "Host (CPU) and device work side by side, so it may be less than their sum."
 )
 
 
-def op_table(shown: Sequence[OpRow], rows: Sequence[OpRow], device: str) -> str:
-    """Write the rows as a table of at most 118 columns.
+def op_table(
+    shown: Sequence[OpRow], rows: Sequence[OpRow], device: str, width: int = WIDTH
+) -> str:
+    """Write the rows as a table.
+
+    Below an op stand the functions that computed its values, and what it copied.
 
     Args:
-        shown: rows to show, in order.
+        shown: rows to show, in order; the first of `rows`.
         rows: all rows, for totals and shares.
         device: name of the modelled GPU.
+        width: columns at most.
 
     Returns:
         The text: title, table, notes.
@@ -46,11 +58,18 @@ def op_table(shown: Sequence[OpRow], rows: Sequence[OpRow], device: str) -> str:
         >>> print(op_table([], [], "toy GPU").splitlines()[0])
         modelled on toy GPU: 0 ns, 0 launches, 0 copies
     """
-    cells = [line for row in shown for line in _lines(row)]
-    if len(shown) < len(rows):
-        cells.append([f"… {len(rows) - len(shown)} more rows", *[""] * 8])
-    lines = layout(_COLUMNS, cells, _totals(rows), WIDTH)
-    return "\n".join([_title(rows, device), *lines, *_notes(rows)])
+    rest = rows[len(shown) :]
+    parts = [*(row.elapsed_ns for row in shown), sum(row.elapsed_ns for row in rest)]
+    shares = percentages(parts)
+    lines: list[list[str] | str] = []
+    for row, share in zip(shown, shares, strict=False):
+        lines += [_cells(row, share), *_details(row)]
+    if rest:
+        more = f"… {len(rest)} more rows"
+        lines.append([more, *[""] * 5, format_ns(parts[-1]), _percent(shares[-1]), ""])
+    table = layout(_COLUMNS, lines, _totals(rows), width)
+    notes = [line for note in _notes(rows) for line in textwrap.wrap(note, width)]
+    return "\n".join([_title(rows, device), *table, *notes])
 
 
 def plain_name(op: str) -> str:
@@ -67,47 +86,70 @@ def _title(rows: Sequence[OpRow], device: str) -> str:
     elapsed = sum(row.elapsed_ns for row in rows)
     launches = sum(row.launches for row in rows)
     copies = sum(row.copies for row in rows)
+    copied = _copied(
+        sum(row.h2d_bytes for row in rows),
+        sum(row.d2h_bytes for row in rows),
+        sum(row.d2d_bytes for row in rows),
+    )
     return (
         f"modelled on {device}: {format_ns(elapsed)}, "
         f"{format_count(launches)} launches, {format_count(copies)} copies"
+        + (f" ({copied})" if copied else "")
     )
 
 
-def _cells(row: OpRow) -> list[str]:
+def _cells(row: OpRow, share: float) -> list[str]:
     return [
         plain_name(row.op),
         format_count(row.calls),
         _or_dash(row.launches, format_count(row.launches)),
-        _kernel(row),
         _or_dash(row.requests, f"{row.sectors_per_request:.1f}"),
-        _or_dash(row.h2d_bytes, format_bytes(row.h2d_bytes)),
-        _or_dash(row.d2h_bytes, format_bytes(row.d2h_bytes)),
-        _or_dash(row.elapsed_ns, format_ns(row.elapsed_ns)),
-        f"{100 * row.share:.1f} %",
+        _ns(row.self_cpu_time_total_ns),
+        _ns(row.self_device_time_total_ns),
+        _ns(row.elapsed_ns),
+        _percent(share),
+        _ns(row.elapsed_total_ns),
     ]
 
 
-def _lines(row: OpRow) -> list[list[str]]:
-    """Cells of a row; each further kernel has a line of its own."""
-    others = [["", "", "", _place(k), *[""] * 5] for k in row.kernels[1:]]
-    return [_cells(row), *others]
+def _details(row: OpRow) -> list[str]:
+    """Lines below a row: its shapes, what served it, what it copied."""
+    details = [*map(_place, row.kernels), *_without_kernel(row)]
+    if row.input_shapes:
+        details.insert(0, "of " + " ".join(map(str, row.input_shapes)))
+    if copied := _copied(row.h2d_bytes, row.d2h_bytes, row.d2d_bytes):
+        details.append(f"copied {copied}")
+    if row.waits and not row.op.startswith("("):
+        details.append(f"waited for the device {format_count(row.waits)} times")
+    return [f"  {detail}" for detail in details]
 
 
-def _kernel(row: OpRow) -> str:
-    """Tell where the kernel is and its name; or what else served the op."""
+def _without_kernel(row: OpRow) -> list[str]:
+    """Tell what else than a kernel served the op."""
     if row.kernels:
-        return _place(row.kernels[0])
+        return []
     if row.is_decomposed:
-        return "→ " + ", ".join(plain_name(op) for op in row.decomposed_into)
+        return ["→ " + ", ".join(plain_name(op) for op in row.decomposed_into)]
     if row.is_on_cpu:
-        return "CPU fallback"
-    if row.implementations:
-        return f"no kernel: {_place(row.implementations[0])}"
-    return "-"
+        return ["CPU fallback"]
+    return [f"no kernel: {_place(source)}" for source in row.implementations[:1]]
+
+
+def _copied(h2d: int, d2h: int, d2d: int) -> str:
+    moved = (("H2D", h2d), ("D2H", d2h), ("D2D", d2d))
+    return ", ".join(f"{name} {format_bytes(n)}" for name, n in moved if n)
 
 
 def _place(kernel: KernelSource) -> str:
     return f"{Path(kernel.file).name}:{kernel.line} {kernel.name}"
+
+
+def _ns(duration_ns: float) -> str:
+    return _or_dash(duration_ns, format_ns(duration_ns))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1f} %"
 
 
 def _or_dash(number: float, text: str) -> str:
@@ -122,17 +164,17 @@ def _totals(rows: Sequence[OpRow]) -> list[str]:
         "total",
         format_count(sum(row.calls for row in rows)),
         format_count(sum(row.launches for row in rows)),
-        "",
         f"{sectors / requests:.1f}" if requests else "-",
-        format_bytes(sum(row.h2d_bytes for row in rows)),
-        format_bytes(sum(row.d2h_bytes for row in rows)),
+        _ns(sum(row.self_cpu_time_total_ns for row in rows)),
+        _ns(sum(row.self_device_time_total_ns for row in rows)),
         format_ns(elapsed),
-        format_share(elapsed, elapsed),
+        _percent(100.0 if elapsed else 0.0),
+        "",
     ]
 
 
 def _notes(rows: Sequence[OpRow]) -> list[str]:
-    """Say where the counts come from, and what an arrow means if there is one."""
+    """Say where the counts come from, and how to read times and arrows."""
     traced = sum(row.traced_launches for row in rows)
     replayed = sum(row.replayed_launches for row in rows)
     uncounted = sum(row.launches for row in rows) - traced - replayed
@@ -142,7 +184,7 @@ def _notes(rows: Sequence[OpRow]) -> list[str]:
     )
     if uncounted:
         counts += f", {format_count(uncounted)} not counted"
-    notes = [counts + "."]
+    notes = [f"{counts}.", _READING]
     if any(row.is_decomposed for row in rows):
         notes.append(
             "→ no kernel of its own: it ran as these ops, whose rows hold its time."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Column", "layout", "shorten"]
+__all__ = ["Column", "layout", "shorten", "table_lines"]
 
 _GAP = "  "
 
@@ -32,7 +32,7 @@ class Column:
 
 def layout(
     columns: Sequence[Column],
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str] | str],
     totals: Sequence[str],
     width: int,
 ) -> list[str]:
@@ -40,7 +40,7 @@ def layout(
 
     Args:
         columns: titles, and which columns are text.
-        rows: cells of each row.
+        rows: cells of each row; a text is a line of its own, as wide as the table.
         totals: cells of the last row.
         width: greatest width; text columns are shortened to keep it.
 
@@ -56,14 +56,42 @@ def layout(
         ------------
         total      2
     """
+    lines = table_lines(columns, [*rows, totals], width)
+    rule = next(line for line in lines if set(line) == {"-"})
+    return [*lines[:-1], rule, lines[-1]]
+
+
+def table_lines(
+    columns: Sequence[Column], rows: Sequence[Sequence[str] | str], width: int
+) -> list[str]:
+    r"""Lay cells out as lines without totals: the header, a rule, the rows.
+
+    Args:
+        columns: titles, and which columns are text.
+        rows: as in `layout`.
+        width: greatest width; text columns are shortened to keep it.
+
+    Returns:
+        The lines.
+
+    Example:
+        >>> columns = [Column(("", "op"), is_text=True), Column(("", "calls"))]
+        >>> print("\n".join(table_lines(columns, [["add", "2"]], 40)))
+        op   calls
+        ----------
+        add      2
+    """
     titles = [[column.title[line] for column in columns] for line in (0, 1)]
     header = [cells for cells in titles if any(cells)]
-    widths = _widths(columns, [*header, *rows, totals], width)
+    cells = [row for row in rows if not isinstance(row, str)]
+    widths = _widths(columns, [*header, *cells], width)
     rule = "-" * (sum(widths) + len(_GAP) * (len(widths) - 1))
-    lines = [
-        [_line(columns, cells, widths) for cells in part] for part in (header, rows)
+    head = [_line(columns, titles, widths) for titles in header]
+    body = [
+        shorten(row, len(rule)) if isinstance(row, str) else _line(columns, row, widths)
+        for row in rows
     ]
-    return [*lines[0], rule, *lines[1], rule, _line(columns, totals, widths)]
+    return [*head, rule, *body]
 
 
 def shorten(text: str, width: int) -> str:

@@ -1,26 +1,37 @@
 """`Verdict`: what dominates the modelled time, with its numbers, and what to change.
 
-Comes in: the records of a profile. Goes out: four sums and two sentences. Read `judge`;
-the sentences stand in `advice`.
+Comes in: the records of a profile. Goes out: four sums, two sentences, and findings.
+Read `judge`; the sentences stand in `advice`, the findings in `copy_findings`,
+`launch_findings`, `kernel_findings` and `host_finding`.
 """
 
 from __future__ import annotations
 
 import html
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.profiler.advice import SENTENCES, Case
+from tinytorch_gpu.profiler.advice import SENTENCES
 from tinytorch_gpu.profiler.bill import Bill, bill_of
+from tinytorch_gpu.profiler.case import Case
+from tinytorch_gpu.profiler.copy_findings import COPY_FINDINGS
+from tinytorch_gpu.profiler.finding import rank
+from tinytorch_gpu.profiler.host_finding import host_finding
+from tinytorch_gpu.profiler.kernel_findings import kernel_findings
+from tinytorch_gpu.profiler.launch_findings import LAUNCH_FINDINGS
 from tinytorch_gpu.trace import LaunchRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tinytorch_gpu.arch import GpuSpec
+    from tinytorch_gpu.profiler.finding import Finding
     from tinytorch_gpu.trace import Record
 
 __all__ = ["Verdict", "judge"]
+
+SHOWN = 3  # findings in the text; `findings` has all
+CAUSES = (*COPY_FINDINGS, *LAUNCH_FINDINGS, kernel_findings, host_finding)
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,7 @@ class Verdict:
             kernel that is over before the host can issue the next one counts with the
             launch overhead here, since a faster kernel would save nothing.
         sentences: what dominates, with the two numbers that decide it; what to change.
+        findings: what could be saved at most, the largest first; from 2 % of the time.
     """
 
     device: str
@@ -46,6 +58,7 @@ class Verdict:
     synchronize_ns: float
     dominant: str
     sentences: tuple[str, str]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def elapsed_ns(self) -> float:
@@ -56,33 +69,33 @@ class Verdict:
         return bill.total_ns
 
     def __str__(self) -> str:
-        """Return the two sentences, a line each."""
-        return "\n".join(self.sentences)
+        """Return the two sentences, a line each, and the first three findings."""
+        told = [
+            f"{number}. " + str(finding).replace("\n", "\n   ")
+            for number, finding in enumerate(self.findings[:SHOWN], 1)
+        ]
+        head = ["", "What could be saved at most (modelled):"] if told else []
+        return "\n".join([*self.sentences, *head, *told])
 
     def _repr_html_(self) -> str:
-        """Show the two sentences in a notebook."""
+        """Show the two sentences and the first three findings in a notebook."""
         first, second = map(html.escape, self.sentences)
-        return f"<p><b>{first}</b><br>{second}</p>"
+        shown = self.findings[:SHOWN]
+        rows = "".join(f"<li>{finding._repr_html_()}</li>" for finding in shown)
+        return f"<p><b>{first}</b><br>{second}</p>" + (f"<ol>{rows}</ol>" * bool(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name, in plain types."""
-        return asdict(self)
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return plain | {"findings": [finding.to_dict() for finding in self.findings]}
 
 
-def judge(
-    records: Iterable[Record],
-    *,
-    spec: GpuSpec,
-    synchronize_ns: float = 0.0,
-    synchronize_calls: int = 0,
-) -> Verdict:
+def judge(records: Iterable[Record], *, spec: GpuSpec) -> Verdict:
     """Find what dominates the modelled time of the records.
 
     Args:
         records: what the timeline told.
         spec: the modelled GPU.
-        synchronize_ns: modelled cost of the synchronisations, which have no records.
-        synchronize_calls: how many there were.
 
     Returns:
         The verdict.
@@ -95,10 +108,9 @@ def judge(
         'transfers'
     """
     kept = tuple(records)
-    waits = Bill(synchronize_ns=synchronize_ns)
-    bill = sum(map(bill_of, kept), waits)
-    dominant, dominant_ns = _dominant(sum(map(_cause_of, kept), waits))
-    case = Case(kept, bill, dominant_ns, spec, synchronize_calls)
+    bill = sum(map(bill_of, kept), Bill())
+    dominant, dominant_ns = _dominant(sum(map(_cause_of, kept), Bill()))
+    case = Case(kept, bill, dominant_ns, spec)
     return Verdict(
         device=spec.name,
         transfer_ns=bill.transfer_ns,
@@ -107,7 +119,14 @@ def judge(
         synchronize_ns=bill.synchronize_ns,
         dominant=dominant,
         sentences=SENTENCES[dominant](case),
+        findings=_findings(case),
     )
+
+
+def _findings(case: Case) -> tuple[Finding, ...]:
+    """All findings, ranked."""
+    candidates = [candidate for cause in CAUSES for candidate in cause(case)]
+    return rank(candidates, case.records, case.elapsed_ns, case.bill.total_ns)
 
 
 def _cause_of(record: Record) -> Bill:

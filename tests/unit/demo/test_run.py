@@ -8,12 +8,14 @@ import pytest
 import tinytorch_gpu
 from tinytorch_gpu import cli, cuda, library
 from tinytorch_gpu.demo import run_demo
+from tinytorch_gpu.runtime.device import current_device
 
 PACKAGE = Path(tinytorch_gpu.__file__).parent
 
 
 @pytest.fixture(scope="module")
 def report():
+    current_device().replays.clear()  # else an earlier test's launches are taken over
     return run_demo(epochs=1)
 
 
@@ -56,6 +58,36 @@ def test_shares_add_up_and_launches_are_traced_or_replayed(report):
     assert 0 < totals["traced_launches"] < 100
 
 
+def h2d_bytes(report):
+    return sum(row.h2d_bytes for row in report.averages)
+
+
+def test_a_larger_batch_needs_fewer_steps(report):
+    larger = run_demo(epochs=1, batch=256)
+    assert len(larger.simgpu.losses) == len(larger.cpu.losses) == 6
+    assert larger.max_relative_loss_difference < 1e-4
+    assert h2d_bytes(larger) == h2d_bytes(report)
+    assert larger.verdict.elapsed_ns < report.verdict.elapsed_ns
+
+
+def test_resident_images_are_copied_once():
+    plain, resident = (
+        run_demo(epochs=2, batch=256, resident=resident) for resident in (False, True)
+    )
+    assert resident.max_relative_loss_difference < 1e-4
+    assert h2d_bytes(plain) - h2d_bytes(resident) == 1437 * 65 * 4
+    assert resident.verdict.transfer_ns < plain.verdict.transfer_ns
+
+
+def test_pinned_batches_are_copied_faster():
+    plain, pinned = (
+        run_demo(epochs=1, batch=1437, pinned=pinned) for pinned in (False, True)
+    )
+    assert pinned.simgpu.losses == plain.simgpu.losses
+    assert h2d_bytes(pinned) == h2d_bytes(plain)
+    assert pinned.verdict.transfer_ns < plain.verdict.transfer_ns
+
+
 def test_replaying_changes_no_figure(report):
     with tinytorch_gpu.settings.override(replay=False):
         traced = run_demo(epochs=1).to_dict()
@@ -88,8 +120,10 @@ def test_a_wrong_kernel_changes_the_named_file_and_the_loss(report):
 
 def test_the_command_prints_and_writes_the_same_figures(tmp_path, capsys):
     path = tmp_path / "bill.json"
-    assert cli.main(["demo", "--epochs", "1", "--gpu", "toy", "--json", str(path)]) == 0
+    words = ["demo", "--epochs", "1", "--gpu", "toy", "--batch", "64", "--resident"]
+    assert cli.main([*words, "--json", str(path)]) == 0
     text = capsys.readouterr().out
+    assert "batches of 64," in text
     figures = json.loads(path.read_text())
     assert "modelled on toy GPU" in text
     assert figures["verdict"] in text
@@ -109,3 +143,21 @@ def test_devices_lists_every_preset(capsys):
     assert cli.main(["devices"]) == 0
     text = capsys.readouterr().out
     assert all(name in text for name in tinytorch_gpu.gpu_names())
+
+
+def test_devices_tells_everything_about_one(capsys):
+    assert cli.main(["devices", "rtx 3090"]) == 0
+    assert "num_sms                        82" in capsys.readouterr().out
+    assert cli.main(["devices", "voodoo2"]) == 1
+    assert "GPUNotFoundError" in capsys.readouterr().err
+
+
+def test_the_verdict_moves_with_the_batch_and_where_the_data_lies(report):
+    """A small batch waits for the host; once the images stay, nothing says so again."""
+    assert report.verdict.dominant == "launch overhead"
+    assert run_demo(epochs=1, batch=1437).verdict.dominant == "kernels"
+    kinds = [
+        {f.kind for f in run_demo(epochs=4, batch=256, resident=r).verdict.findings}
+        for r in (False, True)
+    ]
+    assert [("keep it on the device" in kind) for kind in kinds] == [True, False]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.profiler.verdict import judge
+from tinytorch_gpu.trace import SynchronizeRecord
 
 T4 = find_gpu("t4")
 
 
-def _sentences(records, **options):
-    return judge(records, spec=T4, **options).sentences
+def _sentences(records):
+    return judge(records, spec=T4).sentences
 
 
 def test_launch_bound_tells_issue_and_kernel_time(launch):
@@ -60,8 +61,8 @@ def test_large_pinned_copies_move_less(copy):
 
 
 def test_synchronization_bound(launch):
-    waits = {"synchronize_ns": 15_000.0, "synchronize_calls": 3}
-    first, second = _sentences([launch(elapsed_ns=0.0)], **waits)
+    wait = SynchronizeRecord("device", "synchronize", "", 0.0, 6000.0, 5000.0)
+    first, second = _sentences([launch(elapsed_ns=0.0), *[wait] * 3])
     assert "15.0 µs in 3 waits" in first
     assert "once at the end" in second
 

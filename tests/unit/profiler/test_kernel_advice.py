@@ -97,3 +97,15 @@ def test_divergence(long, counts):
     second = _second(long("issue", counts(branches=10, divergent_branches=5)))
     assert "50.0 % of its branches diverge" in second
     assert "diverge" not in _second(long("issue", counts(branches=10)))
+
+
+def test_atomics(long, counts):
+    atomic = replace(counts().accesses[0], kind="atomic", hottest_address=320)
+    assert "Up to 320 atomic operations meet" in _second(
+        long("atomics", counts(atomic))
+    )
+
+
+def test_latency(long, counts):
+    record = replace(long("latency", counts()), theoretical_occupancy=0.5)
+    assert "4 blocks, which fill an SM to 50.0 %" in _second(record)

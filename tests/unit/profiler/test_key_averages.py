@@ -8,13 +8,15 @@ import pytest
 
 from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.profiler.key_averages import average
+from tinytorch_gpu.trace import SynchronizeRecord
 
 DEVICE = "Tesla T4"
 
 
 @pytest.fixture
 def averages(step):
-    return average(step, device=DEVICE, synchronize_ns=10_000.0, synchronize_calls=2)
+    wait = SynchronizeRecord("device", "synchronize()", "", 0.0, 5000.0, 5000.0)
+    return average([*step, wait, wait], device=DEVICE)
 
 
 def _row(averages, op):
@@ -91,8 +93,12 @@ def test_works_like_a_tuple_of_rows_longest_first(averages):
     ("sort_by", "first"),
     [
         ("elapsed", "(synchronize)"),
-        ("calls", "tinytorch::add"),
+        ("elapsed_total", "(synchronize)"),
+        ("count", "tinytorch::add"),
         ("launches", "tinytorch::add"),
+        ("self_cpu_time_total", "(synchronize)"),
+        ("cpu_time_total", "(synchronize)"),
+        ("self_device_time_total", "tinytorch::to"),
         ("device_time_total", "tinytorch::to"),
         ("sectors_per_request", "tinytorch::add"),
         ("op", "(copy d2h)"),
@@ -102,8 +108,12 @@ def test_orders(averages, sort_by, first):
     ordered = averages.sorted_by(sort_by)
     best = {
         "elapsed": lambda row: row.elapsed_ns,
-        "calls": lambda row: row.calls,
+        "elapsed_total": lambda row: row.elapsed_total_ns,
+        "count": lambda row: row.calls,
         "launches": lambda row: row.launches,
+        "self_cpu_time_total": lambda row: row.self_cpu_time_total_ns,
+        "cpu_time_total": lambda row: row.cpu_time_total_ns,
+        "self_device_time_total": lambda row: row.self_device_time_total_ns,
         "device_time_total": lambda row: row.device_time_total_ns,
         "sectors_per_request": lambda row: row.sectors_per_request,
         "op": lambda _row: 0,
@@ -126,8 +136,8 @@ def test_row_limit_shortens_the_rows_not_the_totals(averages):
     whole, short = averages.table().splitlines(), averages.table(row_limit=2)
     assert "… 5 more rows" in short
     total = [line.split() for line in whole if line.startswith("total")]
-    assert [line.split() for line in short.splitlines() if "total" in line] == total
-    assert averages.table(row_limit=0).count("%") == 1
+    assert [x.split() for x in short.splitlines() if x.startswith("total")] == total
+    assert averages.table(row_limit=0).count("100.0 %") == 2  # all others, the total
 
 
 def test_shown_as_text_and_in_notebooks(averages):

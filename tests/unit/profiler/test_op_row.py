@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 
 from tinytorch_gpu.profiler.op_row import Tally
+from tinytorch_gpu.trace import HostRecord, SynchronizeRecord
+
+WAIT = SynchronizeRecord("device", "synchronize()", "", 0.0, 9000.0, 4000.0)
 
 
 def test_calls_of_an_op_are_its_runs_not_its_launches(launch, op):
@@ -17,7 +20,7 @@ def test_calls_of_an_op_are_its_runs_not_its_launches(launch, op):
 
 
 def test_calls_without_an_op_are_launches(launch):
-    tally = Tally("(kernel add_kernel)", is_op=False)
+    tally = Tally("(kernel add_kernel)", is_scope=False)
     tally.add(launch())
     tally.add(launch())
     assert tally.to_row(1).calls == 2
@@ -51,7 +54,28 @@ def test_device_time_holds_kernels_and_copies(launch, copy):
     tally = Tally("op")
     tally.add(launch(duration_ns=3000.0))
     tally.add(copy(elapsed_ns=9000.0))
-    assert tally.to_row(1).device_time_total_ns == 12_000
+    row = tally.to_row(1)
+    assert (row.self_device_time_total_ns, row.device_time_total_ns) == (12_000, 0)
+
+
+def test_totals_are_added_apart(launch, copy):
+    tally = Tally("op")
+    for record in (launch(), copy(issue_ns=7000.0), WAIT):
+        tally.add_total(record)
+    row = tally.to_row(1)
+    assert row.elapsed_total_ns == 5000 + 9000 + 4000
+    assert row.cpu_time_total_ns == 5000 + 7000 + 9000
+    assert row.device_time_total_ns == 3000 + 9000
+    assert (row.launches, row.copies, row.waits, row.elapsed_ns) == (0, 0, 0, 0)
+
+
+def test_waits_and_other_host_work(launch):
+    tally = Tally("op")
+    for record in (launch(), WAIT, HostRecord("cudaMalloc", "", 0.0, 70.0, 0.0)):
+        tally.add(record)
+    row = tally.to_row(1)
+    assert (row.waits, row.self_cpu_time_total_ns) == (1, 5000 + 9000 + 70)
+    assert row.bill.synchronize_ns == 4000
 
 
 def test_empty_row():

@@ -9,12 +9,10 @@ import pytest
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost import KernelTime
 from tinytorch_gpu.errors import UnsupportedError
-from tinytorch_gpu.profiler import profile
+from tinytorch_gpu.profiler import profile, schedule
 from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.runtime.timeline import Timeline
 from tinytorch_gpu.trace import KernelSource, OpRecord
-
-KERNEL = KernelSource("add_kernel", "add.py", 3)
 
 
 @pytest.fixture
@@ -23,15 +21,15 @@ def device():
     return SimpleNamespace(timeline=Timeline(find_gpu("t4")))
 
 
-def _launch(device):
+def _launch(device, name="add_kernel", duration_ns=2600.0):
     return device.timeline.add_launch(
-        kernel=KERNEL,
+        kernel=KernelSource(name, "add.py", 3),
         grid=(1, 1, 1),
         block=(32, 1, 1),
         shared_bytes=0,
         counts=None,
         is_replayed=False,
-        time=KernelTime(2600.0, "floor", {}),
+        time=KernelTime(duration_ns, "floor", {}),
     )
 
 
@@ -66,14 +64,84 @@ def test_nested_profiles_both_hear(device):
     assert (len(outer.events()), len(inner.events())) == (3, 1)
 
 
-def test_a_profile_used_again_begins_anew(device):
+def test_a_profile_used_again_keeps_its_records(device):
     prof = profile(_device=device)
     with prof:
-        _launch(device)
+        first = _launch(device)
+    _launch(device)
     with prof:
-        record = _launch(device)
-    assert prof.events() == (record,)
+        second = _launch(device)
+    assert prof.events() == (first, second)
     assert device.timeline.listeners == []
+
+
+def test_a_profile_entered_within_itself_hears_once_and_to_the_end(device):
+    prof = profile(_device=device)
+    with prof:
+        with prof:
+            first = _launch(device)
+        second = _launch(device)
+    assert prof.events() == (first, second)
+    assert device.timeline.listeners == []
+
+
+def test_steps_of_a_schedule_are_handed_over_each_cycle(device):
+    told = []
+    plan = schedule(wait=1, warmup=1, active=2, repeat=2)
+    with profile(
+        schedule=plan, on_trace_ready=lambda p: told.append(p.events()), _device=device
+    ) as prof:
+        launches = []
+        for _ in range(10):
+            launches.append(_launch(device))
+            prof.step()
+    assert told == [tuple(launches[2:4]), tuple(launches[6:8])]
+    assert prof.events() == tuple(launches[6:8])
+
+
+def test_a_cycle_that_the_block_ends_is_handed_over_too(device):
+    told = []
+    plan = schedule(wait=0, warmup=1, active=5)
+    with profile(
+        schedule=plan, on_trace_ready=lambda p: told.append(p.events()), _device=device
+    ) as prof:
+        _launch(device)
+        prof.step()
+        record = _launch(device)
+    assert told == [(record,)]
+
+
+def test_without_a_schedule_the_trace_is_ready_at_the_end(device):
+    told = []
+    with profile(on_trace_ready=lambda p: told.append(p.events()), _device=device) as p:
+        first = _launch(device)
+        p.step()
+        second = _launch(device)
+        assert told == []
+    assert told == [(first, second)]
+
+
+def test_lines_of_the_user_are_kept_on_request(device):
+    with profile(with_stack=True, _device=device) as prof:
+        _launch(device)
+        device.timeline.synchronize()
+    assert [record.origin[0] for record in prof.events()] == [__file__, __file__]
+    with profile(_device=device) as prof:
+        _launch(device)
+    assert prof.events()[0].origin is None
+
+
+def test_kernels_are_reported_once_for_equal_launches_the_dearest_first(device):
+    with profile(_device=device) as prof:
+        _launch(device)
+        _launch(device, "b_kernel", 9000.0)
+        _launch(device)
+    assert [(r.name, r.launches) for r in prof.kernels()] == [
+        ("b_kernel", 1),
+        ("add_kernel", 2),
+    ]
+    assert [r.name for r in prof.kernels("add_kernel")] == ["add_kernel"]
+    assert prof.kernels("other") == []
 
 
 def test_start_and_stop_without_a_block(device):
@@ -167,7 +235,7 @@ def test_lines_names_no_gpu_when_it_changed_meanwhile():
     assert prof.lines().startswith("add_kernel (add.py:3): grid")
 
 
-@pytest.mark.parametrize("question", ["key_averages", "lines", "verdict"])
+@pytest.mark.parametrize("question", ["kernels", "key_averages", "lines", "verdict"])
 def test_a_profile_that_never_listened_says_so(question):
     with pytest.raises(UnsupportedError) as caught:
         getattr(profile(), question)()

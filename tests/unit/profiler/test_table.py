@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tinytorch_gpu.profiler.table import Column, layout, shorten
+from tinytorch_gpu.profiler.table import Column, layout, shorten, table_lines
 
 COLUMNS = [
     Column(("", "op"), is_text=True),
@@ -37,3 +37,17 @@ def test_shorten_cuts_the_end():
     assert shorten("abcdefgh", 8) == "abcdefgh"
     assert shorten("abcdefgh", 7) == "abcdef…"
     assert shorten("abcdefgh", 2) == "a…"
+
+
+def test_a_text_is_a_line_of_its_own_cut_at_the_tables_width():
+    rows = [["add", "k", "5 µs"], "  a line that is much longer than the table is"]
+    assert layout(COLUMNS, rows, ["total", "", ""], 80)[-3:] == [
+        "  a line that is much …",
+        "-----------------------",
+        "total",
+    ]
+
+
+def test_table_lines_have_no_totals():
+    with_totals = layout(COLUMNS, [["add", "k", "5 µs"]], ["sum", "", ""], 80)
+    assert table_lines(COLUMNS, [["add", "k", "5 µs"]], 80) == with_totals[:-2]

@@ -8,16 +8,18 @@ import pytest
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.profiler.verdict import judge
+from tinytorch_gpu.trace import SynchronizeRecord
 
 T4 = find_gpu("t4")
+WAIT = SynchronizeRecord("device", "synchronize", "", 0.0, 6000.0, 5000.0)
 
 
-def _judge(records, **options):
-    return judge(records, spec=T4, **options)
+def _judge(records):
+    return judge(records, spec=T4)
 
 
 def test_parts_add_up_to_the_elapsed_time(step):
-    verdict = _judge(step, synchronize_ns=5000.0, synchronize_calls=1)
+    verdict = _judge([*step, WAIT])
     assert verdict.transfer_ns == 17_000
     assert verdict.launch_ns == 4 * 2000
     assert verdict.kernel_ns == 4 * 3000
@@ -48,7 +50,7 @@ def test_short_kernels_behind_a_long_queue_are_kernels(launch):
 
 def test_synchronization_dominates(launch):
     hidden = launch(elapsed_ns=0.0)
-    verdict = _judge([hidden], synchronize_ns=5000.0, synchronize_calls=1)
+    verdict = _judge([hidden, WAIT])
     assert verdict.dominant == "synchronization"
 
 
@@ -60,11 +62,27 @@ def test_nothing_happened(op):
 @pytest.mark.parametrize("times", [0, 1, 3])
 def test_text_is_two_sentences_that_name_the_gpu(step, times):
     verdict = _judge(step * times)
-    first, second = str(verdict).splitlines()
+    first, second, *findings = str(verdict).splitlines()
     assert (first, second) == verdict.sentences
+    assert bool(findings) is bool(times)
     assert first.endswith(".")
     assert second.endswith(".")
     assert "Tesla T4" in first
+
+
+def test_at_most_three_findings_are_shown(step):
+    verdict = _judge(step * 3)
+    assert len(verdict.findings) > 3
+    shown = [line[:2] for line in str(verdict).splitlines() if line[:1].isdigit()]
+    assert shown == ["1.", "2.", "3."]
+    assert max(map(len, str(verdict).splitlines()[2:])) <= 100
+
+
+def test_findings_save_at_most_the_whole(step):
+    verdict = _judge(step * 3)
+    saved = [f.saves_ns for f in verdict.findings if f.kind != "do not move this"]
+    assert 0 < sum(saved) <= verdict.elapsed_ns
+    assert max(f.saves_ns for f in verdict.findings) < verdict.elapsed_ns
 
 
 def test_shown_in_notebooks_and_as_a_dict(step):
@@ -72,3 +90,4 @@ def test_shown_in_notebooks_and_as_a_dict(step):
     assert verdict._repr_html_().startswith("<p><b>")
     plain = json.loads(json.dumps(verdict.to_dict()))
     assert plain["dominant"] == verdict.dominant
+    assert plain["findings"][0]["kind"] == verdict.findings[0].kind

@@ -1,0 +1,68 @@
+"""Reports of kernels that ran."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.profiler.conftest import make_launch
+from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.profiler.kernel_report import report_of
+
+
+@cuda.jit
+def copy_strided(x, out, stride):
+    i = cuda.grid(1)
+    if i < out.size:
+        value = x[i * stride]
+        out[i] = value + value
+
+
+@pytest.fixture(scope="module")
+def reports():
+    """Two launches of 1024 threads: one reads side by side, one every 8th element."""
+    x = cuda.to_device(np.zeros(8 * 1024, np.float32))
+    out = cuda.device_array(1024, np.float32)
+    with profiler.profile() as prof:
+        copy_strided[4, 256](x, out, np.int32(1))
+        copy_strided[4, 256](x, out, np.int32(8))
+    near, far = sorted(prof.kernels("copy_strided"), key=lambda r: r.sectors)
+    return near, far
+
+
+def test_counts_are_those_of_the_rule(reports):
+    near, far = reports
+    assert (near.requests, near.sectors) == (64, 64 * 4)
+    assert far.sectors == 32 * 32 + 32 * 4  # a sector for each lane, and the stores
+    assert near.fp32_flops == far.fp32_flops == 1024
+
+
+def test_comparison_has_ratios(reports):
+    near, far = reports
+    compared = near.compare(far)
+    assert compared.ratios["sectors"] == 1152 / 256
+    assert compared.ratios["fp32_flops"] == 1.0
+    assert "4.5 ×" in str(compared)
+
+
+def test_source_is_the_line_table(reports):
+    assert "value = x[i * stride]" in reports[0].source()
+
+
+def test_shown_as_text_and_in_notebooks(reports):
+    text = str(reports[0])
+    assert text.splitlines()[0].startswith("copy_strided (test_kernel_report.py:")
+    assert text.splitlines()[-1].endswith(reports[0].verdict.split()[-1])
+    assert max(map(len, text.splitlines())) <= 100
+    assert reports[0]._repr_html_().startswith("<pre>copy_strided")
+
+
+def test_plots_itself(reports):
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib").use("Agg")
+    assert reports[0].plot_roofline().get_xscale() == "log"
+
+
+def test_reports_of_equal_launches_count_them():
+    launch = make_launch()
+    assert report_of([launch] * 3, find_gpu("toy")).launches == 3

@@ -1,0 +1,125 @@
+"""`Case`: the records of a profile with their bill, as every finding reads them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from tinytorch_gpu.profiler.bill import bill_of
+from tinytorch_gpu.trace import CopyRecord, LaunchRecord, SynchronizeRecord
+from tinytorch_gpu.units import format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from tinytorch_gpu.arch import GpuSpec
+    from tinytorch_gpu.profiler.bill import Bill
+    from tinytorch_gpu.trace import Record
+
+__all__ = ["Case", "exposed_ns", "grouped"]
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a verdict is made of.
+
+    Args:
+        records: all records, in order.
+        bill: their modelled time by what it was spent on.
+        dominant_ns: modelled time that the dominant part explains.
+        spec: the modelled GPU.
+    """
+
+    records: tuple[Record, ...]
+    bill: Bill
+    dominant_ns: float
+    spec: GpuSpec
+
+    @cached_property
+    def elapsed_ns(self) -> tuple[float, ...]:
+        """Modelled time of each record."""
+        return tuple(bill_of(record).total_ns for record in self.records)
+
+    @property
+    def launches(self) -> list[LaunchRecord]:
+        """The launches among the records."""
+        return list(self.numbered_launches.values())
+
+    @property
+    def copies(self) -> list[CopyRecord]:
+        """The copies between host and device among the records."""
+        return list(self.numbered_copies.values())
+
+    @cached_property
+    def numbered_launches(self) -> dict[int, LaunchRecord]:
+        """The launches by their position among the records."""
+        numbered = enumerate(self.records)
+        return {i: r for i, r in numbered if isinstance(r, LaunchRecord)}
+
+    @cached_property
+    def numbered_copies(self) -> dict[int, CopyRecord]:
+        """The copies between host and device by their position among the records."""
+        copies = {i: r for i, r in enumerate(self.records) if isinstance(r, CopyRecord)}
+        return {i: r for i, r in copies.items() if r.direction != "d2d"}
+
+    @cached_property
+    def numbered_waits(self) -> dict[int, SynchronizeRecord]:
+        """The synchronisations by their position among the records."""
+        numbered = enumerate(self.records)
+        return {i: r for i, r in numbered if isinstance(r, SynchronizeRecord)}
+
+    @property
+    def share(self) -> str:
+        """The dominant part of the modelled time, as the sentences tell it."""
+        part = format_share(self.dominant_ns, self.bill.total_ns)
+        return f"{part} of the time modelled on {self.spec.name}"
+
+
+def grouped(records: dict[int, R], key: Callable[[R], Hashable]) -> list[dict[int, R]]:
+    """Part records into groups of one key each, first come, first named.
+
+    Args:
+        records: by their position.
+        key: what a group has in common.
+
+    Returns:
+        The groups, each by position.
+
+    Example:
+        >>> grouped({0: "add", 3: "mul", 4: "all"}, lambda name: name[0])
+        [{0: 'add', 4: 'all'}, {3: 'mul'}]
+    """
+    groups: dict[Hashable, dict[int, R]] = defaultdict(dict)
+    for position, record in records.items():
+        groups[key(record)][position] = record
+    return list(groups.values())
+
+
+def exposed_ns(launch: LaunchRecord) -> float:
+    """Tell how much of a kernel's time a faster kernel could save at most.
+
+    While the host takes longer to issue than the device to run, the kernel's time hides
+    behind the issue of the next one; what sticks out is what can be saved.
+
+    Args:
+        launch: the launch.
+
+    Returns:
+        Nanoseconds, at most its `elapsed_ns`.
+
+    Example:
+        >>> from tinytorch_gpu.trace import KernelSource
+        >>> one = {"kernel": KernelSource("k", "k.py", 1), "op": "", "counts": None}
+        >>> one |= {"grid": (1, 1, 1), "block": (32, 1, 1), "shared_bytes": 0}
+        >>> one |= {"is_replayed": False, "start_ns": 0.0, "bound": "memory"}
+        >>> times = {"duration_ns": 3000.0, "issue_ns": 5000.0, "elapsed_ns": 5000.0}
+        >>> exposed_ns(LaunchRecord(**one, **times))     # the host's pace: 5 µs each
+        0.0
+    """
+    is_at_hosts_pace = launch.issue_ns >= launch.duration_ns
+    hidden = min(launch.issue_ns, launch.elapsed_ns) if is_at_hosts_pace else 0.0
+    return min(launch.duration_ns, launch.elapsed_ns - hidden)

@@ -1,0 +1,148 @@
+"""Findings on launches and waits: batch these N launches, fuse these, wait less often.
+
+Comes in: a `Case`. Goes out: candidates; `LAUNCH_FINDINGS` holds one function for each
+cause. What a launch costs beyond its work is the host's issue that no running kernel
+hides, and the kernel's floor, which it needs however little it does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from tinytorch_gpu.profiler.bill import bill_of
+from tinytorch_gpu.profiler.case import Case, exposed_ns, grouped
+from tinytorch_gpu.profiler.finding import Candidate, many
+from tinytorch_gpu.profiler.op_table import plain_name
+from tinytorch_gpu.trace import LaunchRecord, OpRecord
+from tinytorch_gpu.units import format_ns, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["LAUNCH_FINDINGS"]
+
+LEAST_RUN = 4  # so many equal launches in a row look like a loop on the host
+
+
+def _overhead_ns(launch: LaunchRecord, case: Case) -> float:
+    """What a launch costs beyond its work: issue that nothing hides, and the floor."""
+    floor = min(case.spec.kernel_floor_ns, exposed_ns(launch))
+    return bill_of(launch).launch_ns + floor
+
+
+def _at_hosts_pace(case: Case) -> dict[int, LaunchRecord]:
+    """Launches that take the host longer to issue than the device to run."""
+    launches = case.numbered_launches
+    return {i: r for i, r in launches.items() if r.issue_ns >= r.duration_ns}
+
+
+def _larger_batches(case: Case) -> list[Candidate]:
+    """Short kernels at the host's pace: twice the batch needs half of the launches."""
+    short = _at_hosts_pace(case)
+    if len(short) < LEAST_RUN:
+        return []
+    savings = {i: launch.elapsed_ns / 2 for i, launch in short.items()}
+    issue = sum(launch.issue_ns for launch in short.values()) / len(short)
+    runs = sum(launch.duration_ns for launch in short.values()) / len(short)
+    sentence = (
+        f"{len(short):,} launches cost the host {format_ns(issue)} each while their "
+        f"kernels run {format_ns(runs)} on average; a batch twice as large needs half "
+        "as many launches for the same data."
+    )
+    fix = "DataLoader(dataset, batch_size=2 * batch_size)"
+    return [Candidate("larger batches", savings, sentence, fix)]
+
+
+def _runs(case: Case) -> list[dict[int, LaunchRecord]]:
+    """Launches of one kernel in a row, nothing else between them."""
+    found: list[dict[int, LaunchRecord]] = []
+    last = None
+    for i, record in enumerate(case.records):
+        if isinstance(record, OpRecord):
+            continue
+        key = record.kernel if isinstance(record, LaunchRecord) else None
+        if isinstance(record, LaunchRecord):
+            if key != last:
+                found.append({})
+            found[-1][i] = record
+        last = key
+    return [run for run in found if len(run) >= LEAST_RUN]
+
+
+def _batch_launches(case: Case) -> list[Candidate]:
+    """A loop on the host that launches one kernel: one launch with a larger grid."""
+    runs = dict(enumerate(_runs(case)))
+    found = []
+    for same in grouped(runs, lambda run: next(iter(run.values())).kernel):
+        savings: dict[int, float] = {}
+        for run in same.values():
+            _, *rest = run
+            savings |= {i: _overhead_ns(run[i], case) for i in rest}
+        launches = sum(len(run) for run in same.values())
+        kernel = next(iter(next(iter(same.values())).values())).kernel
+        share = format_share(sum(savings.values()), case.bill.total_ns)
+        sentence = (
+            f"{many(launches, 'launch', 'launches')} of {kernel.name} follow one "
+            f"another in {many(len(same), 'row', 'rows')}; beyond their work they cost "
+            f"{share} of the time, where one launch a row would do."
+        )
+        fix = f"{kernel.name}[blocks_of_all, 256](stacked, ...)   # one launch, no loop"
+        found.append(Candidate("batch these launches", savings, sentence, fix))
+    return found
+
+
+def _fuse(case: Case) -> list[Candidate]:
+    """Ops without a kernel of their own: one fused kernel in place of several."""
+    pending: dict[str, list[int]] = defaultdict(list)  # launches by the op that asked
+    fused: dict[str, list[list[int]]] = defaultdict(list)  # calls by decomposed op
+    for i, record in enumerate(case.records):
+        if isinstance(record, LaunchRecord):
+            pending[record.op].append(i)
+        elif isinstance(record, OpRecord):
+            of_call = pending.pop(record.op, [])
+            if record.key == "Decompose" and len(of_call) > 1:
+                fused[record.op].append(of_call)
+            elif record.parent:
+                pending[record.parent] += of_call
+    return [_fuse_one(op, calls, case) for op, calls in fused.items()]
+
+
+def _fuse_one(op: str, calls: list[list[int]], case: Case) -> Candidate:
+    launches = case.numbered_launches
+    savings: dict[int, float] = {}
+    for of_call in calls:
+        stays = max(of_call, key=lambda i: launches[i].elapsed_ns)
+        savings |= {i: launches[i].elapsed_ns for i in of_call if i != stays}
+    ran = sum(map(len, calls)) / len(calls)
+    sentence = (
+        f"{plain_name(op)} has no kernel of its own and ran as {ran:.3g} launches a "
+        f"call, {many(len(calls), 'call', 'calls')}; one fused kernel makes it 1."
+    )
+    fix = f'@library.impl("{op}", "simgpu")   # a kernel that does it all'
+    return Candidate("fuse these ops", savings, sentence, fix)
+
+
+def _wait_less(case: Case) -> list[Candidate]:
+    """Synchronisations: the last one is enough."""
+    waits = {i: wait for i, wait in case.numbered_waits.items() if wait.kind != "copy"}
+    if len(waits) < 2:
+        return []
+    *others, _ = waits
+    waited = sum(wait.elapsed_ns for wait in waits.values())
+    sentence = (
+        f"{len(waits):,} synchronisations cost {format_ns(waited)}, "
+        f"{format_share(waited, case.bill.total_ns)} of the time; one at the end is "
+        "enough to time or to read the results."
+    )
+    savings = {i: waits[i].elapsed_ns for i in others}
+    fix = "simgpu.synchronize()   # once, after the loop"
+    return [Candidate("synchronize once", savings, sentence, fix)]
+
+
+LAUNCH_FINDINGS: tuple[Callable[[Case], list[Candidate]], ...] = (
+    _fuse,
+    _batch_launches,
+    _larger_batches,
+    _wait_less,
+)
