@@ -405,8 +405,7 @@ CASES = {
         errors.UnsupportedError,
         {
             "an unknown option": lambda _: cuda.jit(link="x.cu"),
-            "gathering on the host": lambda w: w.device[[0, 1]],
-            "scattering on the host": lambda w: w.device.__setitem__([0, 1], 5),
+            "a view by an index array": lambda w: w.device.part([0, 1]),
         },
     ),
     **table(

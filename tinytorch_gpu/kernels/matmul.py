@@ -26,7 +26,7 @@ from tinytorch_gpu.kernels.operands import FLOAT32
 if TYPE_CHECKING:
     from tinytorch_gpu.memory import DeviceArray
 
-__all__ = ["matmul"]
+__all__ = ["bmm", "matmul"]
 
 
 @library.impl("tinytorch::matmul", "simgpu")
@@ -68,6 +68,37 @@ def matmul(a: DeviceArray, b: DeviceArray) -> DeviceArray:
     )
 
 
+@library.impl("tinytorch::bmm", "simgpu")
+def bmm(a: DeviceArray, b: DeviceArray) -> DeviceArray:
+    """Return the products of two stacks of matrices; `matmul` without broadcasting.
+
+    Args:
+        a: device array (batch, m, k).
+        b: device array (batch, k, n).
+
+    Returns:
+        Device array (batch, m, n).
+
+    Raises:
+        ShapeError: the shapes are not these.
+
+    Example:
+        >>> import numpy as np
+        >>> a = cuda.to_device(np.ones((5, 2, 3), np.float32))
+        >>> bmm(a, a.transpose(0, 2, 1)).shape
+        (5, 2, 2)
+    """
+    if a.ndim != 3 or b.ndim != 3 or len(a) != len(b):
+        raise ShapeError(
+            f"bmm: operands of shape {a.shape} and {b.shape}",
+            where="tinytorch::bmm",
+            why="bmm takes two stacks of as many matrices, three axes each",
+            fix="use matmul, which broadcasts",
+            shapes=(a.shape, b.shape),
+        )
+    return matmul(a, b)
+
+
 def _launch(a: DeviceArray, b: DeviceArray, out: DeviceArray) -> None:
     """Multiply two matrices; tiles pay when every side fills one."""
     is_single = a.dtype == b.dtype == FLOAT32
@@ -75,8 +106,10 @@ def _launch(a: DeviceArray, b: DeviceArray, out: DeviceArray) -> None:
         grid = tuple(-(-n // TILE) for n in out.shape[::-1])
         matmul_tiled[grid, (TILE, TILE)](a, b, out)
     else:
-        grid, block = configuration(*out.shape[::-1])
-        matmul_naive[grid, block](a, b, out)
+        for first in range(0, len(out), MAX_GRID_YZ):
+            part, target = (x[first : first + MAX_GRID_YZ] for x in (a, out))
+            grid, block = configuration(*target.shape[::-1])
+            matmul_naive[grid, block](part, b, target)
 
 
 def _launch_batched(a: DeviceArray, b: DeviceArray, out: DeviceArray) -> None:

@@ -17,7 +17,12 @@ from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels import reduce_kernels as kernels
 from tinytorch_gpu.kernels.copying import copy, fill
-from tinytorch_gpu.kernels.layout import block_of_row, configuration, split_axis
+from tinytorch_gpu.kernels.layout import (
+    MAX_GRID_YZ,
+    block_of_row,
+    configuration,
+    split_axis,
+)
 from tinytorch_gpu.kernels.operands import FLOAT32, FLOAT64, INT64, Dtype
 
 if TYPE_CHECKING:
@@ -256,8 +261,10 @@ def _launch_once(
         threads = block_of_row(x.shape[1], kernels.THREADS)
         rows[(x.shape[2], out.shape[1]), threads](x[0].T, *extra, out[0].T)
     else:
-        grid, block = configuration(x.shape[2], out.shape[1], x.shape[0])
-        columns[grid, block](x, *extra, out)
+        for first in range(0, x.shape[0], MAX_GRID_YZ):
+            part, target = (a[first : first + MAX_GRID_YZ] for a in (x, out))
+            grid, block = configuration(x.shape[2], out.shape[1], part.shape[0])
+            columns[grid, block](part, *extra, target)
 
 
 def is_row_wise(x: DeviceArray) -> bool:

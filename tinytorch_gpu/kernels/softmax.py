@@ -19,7 +19,12 @@ from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.kernels import softmax_kernels as kernels
 from tinytorch_gpu.kernels.copying import copy
-from tinytorch_gpu.kernels.layout import block_of_row, configuration, split_axis
+from tinytorch_gpu.kernels.layout import (
+    MAX_GRID_YZ,
+    block_of_row,
+    configuration,
+    split_axis,
+)
 from tinytorch_gpu.kernels.operands import FLOAT64, same_shape
 from tinytorch_gpu.kernels.reduce import is_row_wise, normalized_axes
 from tinytorch_gpu.kernels.softmax_kernels import THREADS
@@ -211,6 +216,8 @@ def launch_along(
     if all(is_row_wise(v) for v in views):
         rows[inner, block_of_row(n, THREADS)](*(v[0].T for v in views))
     else:
-        grid, block = configuration(inner, outer)
-        columns[grid, block](*views)
+        for first in range(0, outer, MAX_GRID_YZ):
+            part = [v[first : first + MAX_GRID_YZ] for v in views]
+            grid, block = configuration(inner, len(part[0]))
+            columns[grid, block](*part)
     return out

@@ -1,8 +1,8 @@
 """Element-wise ops of one array.
 
-Ops: exp, log, sqrt, abs, square, relu, sigmoid, tanh, gelu, logical_not, isfinite;
-`neg` stands in `threads.py`. One thread computes one element. Functions of real numbers
-turn integer arrays into float64, as NumPy does.
+Ops: exp, log, sqrt, abs, square, floor, relu, sigmoid, tanh, gelu, logical_not, isnan,
+isfinite; `neg` stands in `threads.py`. One thread computes one element. Functions of
+real numbers turn integer arrays into float64, as NumPy does.
 """
 # Kernels are written as students write them, without annotations.
 # ruff: noqa: ANN001, ANN202
@@ -24,8 +24,10 @@ __all__ = [
     "GELU_SLOPE",
     "absolute",
     "exp",
+    "floor",
     "gelu",
     "isfinite",
+    "isnan",
     "log",
     "logical_not",
     "relu",
@@ -102,6 +104,23 @@ def abs_kernel(x, out):
 def absolute(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return the absolute value of x."""
     return launch_unary("abs", abs_kernel, x, out)
+
+
+@cuda.jit
+def floor_kernel(x, out):
+    """Store the largest whole number that is not above x."""
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = math.floor(x[row, col])
+
+
+@library.impl("tinytorch::floor", "simgpu")
+def floor(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
+    """Return the largest whole number that is not above x.
+
+    Limits: up to 2⁶³; NaN and larger numbers become what a conversion makes of them.
+    """
+    return launch_unary("floor", floor_kernel, x, out)
 
 
 @cuda.jit
@@ -206,6 +225,20 @@ def logical_not_kernel(x, out):
 def logical_not(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return where x is zero, as bool."""
     return launch_unary("logical_not", logical_not_kernel, x, out, BOOL)
+
+
+@cuda.jit
+def isnan_kernel(x, out):
+    """Store whether x is NaN."""
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = math.isnan(x[row, col])
+
+
+@library.impl("tinytorch::isnan", "simgpu")
+def isnan(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
+    """Return where x is NaN, as bool."""
+    return launch_unary("isnan", isnan_kernel, x, out, BOOL)
 
 
 @cuda.jit

@@ -17,11 +17,15 @@ from tinytorch_gpu.library.registry import Registration, find, registered
 from tinytorch_gpu.library.results import check_result
 from tinytorch_gpu.library.schema import defined, qualified
 from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime import current_device, to_device, to_host
+from tinytorch_gpu.runtime import to_device, to_host
+from tinytorch_gpu.runtime.device import using_device
+from tinytorch_gpu.runtime.placement import common_device
 from tinytorch_gpu.trace import OpRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tinytorch_gpu.trace import Scope
 
 __all__ = ["allow_cpu_fallback", "call"]
 
@@ -59,7 +63,8 @@ def call(
         What the kernel's function returns.
 
     Raises:
-        DeviceMismatchError: a host array stands beside a device array.
+        DeviceMismatchError: a host array stands beside a device array, or arrays lie on
+            different devices.
         MissingKernelError: nothing serves the op.
 
     Example:
@@ -70,24 +75,32 @@ def call(
     """
     op = qualified(qualname)
     operands = _on_one_device(op, operands)
-    timeline = current_device().timeline
+    device = common_device(op, (*operands, parameters.get("out")))
+    timeline = device.timeline
     parent = timeline.current_op
     found = find(op, DispatchKey.SIMGPU)
     key, function = _choose(op, operands, found, decomposition, host)
-    with timeline.op_scope(op):
+    with using_device(device), timeline.op_scope(op) as scope:
         result = function(*operands, **parameters)
     if found:
         check_result(op, result, operands, found)
-    timeline.add_op(
-        OpRecord(
-            op=op,
-            parent=parent,
-            key=key.value,
-            implementation=found.source if found else None,
-            shapes=tuple(o.shape for o in operands if isinstance(o, DeviceArray)),
-        )
-    )
+    end = timeline.host_ns
+    timeline.add_op(_record(op, parent, key, found, operands, scope, end))
     return result
+
+
+def _record(
+    op: str,
+    parent: str,
+    key: DispatchKey,
+    found: Registration | None,
+    operands: tuple[Any, ...],
+    scope: Scope,
+    end_ns: float,
+) -> OpRecord:
+    source = found.source if found else None
+    shapes = tuple(o.shape for o in operands if isinstance(o, DeviceArray))
+    return OpRecord(op, parent, key.value, source, shapes, scope, end_ns)
 
 
 def _choose(

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import MissingKernelError
+from tinytorch_gpu.errors import MissingKernelError, UnsupportedError
 from tinytorch_gpu.library.dispatcher import call
+from tinytorch_gpu.library.numpy_einsum import einsum
+from tinytorch_gpu.library.numpy_indexing import take
+from tinytorch_gpu.library.numpy_joining import JOINING
 from tinytorch_gpu.memory import DeviceArray, empty
-from tinytorch_gpu.runtime import current_device
+from tinytorch_gpu.runtime.placement import device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,15 +23,30 @@ __all__ = ["FUNCTIONS"]
 
 
 def _reduction(op: str) -> Callable[..., Any]:
-    """Make np.sum and the like: an op with axis and keepdims."""
+    """Make np.max and the like: an op with axis and keepdims."""
 
-    def reduce(
-        a: Any, axis: Any = None, *, out: Any = None, keepdims: Any = False
-    ) -> Any:
+    def reduce(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
         result = call(op, a, axis=axis, keepdims=keepdims is True)
         return result if out is None else _stored(out, result)
 
     return reduce
+
+
+def _sum_in(op: str) -> Callable[..., Any]:
+    """Make np.sum and np.mean, which also take the dtype to sum in."""
+    reduce = _reduction(op)
+
+    def total(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+    ) -> Any:
+        given = a if dtype is None else a.astype(dtype, copy=False)
+        return reduce(given, axis, out, keepdims)
+
+    return total
 
 
 def _stored(out: Any, result: Any) -> Any:
@@ -51,7 +69,9 @@ def _std(a: Any, axis: Any = None, *, keepdims: bool = False, ddof: int = 0) -> 
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
-    """Clip: a maximum and a minimum."""
+    """Clip: one op with two numbers; with an array as limit a maximum and a minimum."""
+    if not np.ndim(a_min) and not np.ndim(a_max):
+        return call("clamp", a, min=a_min, max=a_max, out=out)
     if a_min is not None:
         a = call("maximum", a, a_min)
     if a_max is not None:
@@ -80,14 +100,81 @@ def _full_like(
 def _filled(a: Any, value: Any, dtype: npt.DTypeLike | None, shape: Any) -> DeviceArray:
     kind = np.dtype(a.dtype if dtype is None else dtype)
     lengths = a.shape if shape is None else shape
-    made = empty(current_device().allocator, lengths, kind)
+    made = empty(device_of(a).allocator, lengths, kind)
     if value is not None:
         call("fill", made, value)
     return made
 
 
-def _where(condition: Any, x: Any, y: Any) -> Any:
-    return call("where", condition, x, y)
+def _where(condition: Any, *choices: Any) -> Any:
+    return call("where", condition, *choices) if choices else _nonzero(condition)
+
+
+def _nonzero(a: Any) -> tuple[Any, ...]:
+    """Return the places of what is not zero, for one axis."""
+    if a.ndim != 1:
+        raise UnsupportedError(
+            f"np.nonzero of an array with {a.ndim} axes",
+            where=f"np.nonzero, operand {a.dtype.name} {a.shape}",
+            why="the places would have to be taken apart by axis",
+            fix="np.flatnonzero(x), or x[mask], or np.where(mask, a, b)",
+        )
+    return (call("flatnonzero", a),)
+
+
+def _arg(op: str) -> Callable[..., Any]:
+    """Make np.argmax and np.argmin."""
+
+    def place(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        return call(op, a, axis=axis, keepdims=keepdims)
+
+    return place
+
+
+def _truth(op: str) -> Callable[..., Any]:
+    """Make np.any and np.all: the largest or smallest of what is not zero."""
+
+    def judge(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        return call(op, call("ne", a, 0), axis=axis, keepdims=keepdims)
+
+    return judge
+
+
+def _cumsum(a: Any, axis: int | None = None) -> Any:
+    return call("cumsum", a.reshape(-1) if axis is None else a, dim=axis or 0)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+    """Root of the sum of squares; other norms have no op."""
+    if ord not in {None, 2} or (ord == 2 and axis is None and x.ndim != 1):
+        raise UnsupportedError(
+            f"np.linalg.norm with ord={ord}",
+            where=f"np.linalg.norm, operand {x.dtype.name} {x.shape}",
+            why="there is an op for the root of the sum of squares only",
+            fix="ord=None, or write it with np.abs, np.sum and np.max",
+        )
+    squares = call("sum", call("square", x), axis=axis, keepdims=keepdims)
+    return call("sqrt", squares)
+
+
+def _array_equal(a1: Any, a2: Any) -> bool:
+    """Compare on the device; one bool comes back."""
+    if np.shape(a1) != np.shape(a2):
+        return False
+    return bool(call("min", call("eq", a1, a2))) if np.size(a1) else True
+
+
+def _isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> Any:
+    """Compare by |a - b| ≤ atol + rtol |b|; equal infinities are close."""
+    size = call("abs", b) if isinstance(b, DeviceArray) else abs(b)
+    near = call("le", call("abs", call("sub", a, b)), size * rtol + atol)
+    return call("logical_or", near, call("eq", a, b))
+
+
+def _allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
+    """Compare on the device; one bool comes back."""
+    close = _isclose(a, b, rtol, atol)
+    return bool(call("min", close)) if close.size else True
 
 
 def _expand_dims(a: Any, axis: Any) -> Any:
@@ -140,14 +227,34 @@ def _size(a: Any, axis: int | None = None) -> int:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.sum: _reduction("sum"),
-    np.mean: _reduction("mean"),
+    np.sum: _sum_in("sum"),
+    np.mean: _sum_in("mean"),
     np.max: _reduction("max"),
     np.min: _reduction("min"),
+    np.amax: _reduction("max"),
+    np.amin: _reduction("min"),
+    np.count_nonzero: lambda a, axis=None: call("sum", call("ne", a, 0), axis=axis),
+    np.isclose: _isclose,
     np.var: _var,
     np.std: _std,
     np.clip: _clip,
     np.where: _where,
+    np.argmax: _arg("argmax"),
+    np.argmin: _arg("argmin"),
+    np.any: _truth("max"),
+    np.all: _truth("min"),
+    np.cumsum: _cumsum,
+    np.nonzero: _nonzero,
+    np.flatnonzero: lambda a: call("flatnonzero", a),
+    np.take: take,
+    np.tril: lambda m, k=0: call("tril", m, diagonal=k),
+    np.triu: lambda m, k=0: call("triu", m, diagonal=k),
+    np.einsum: einsum,
+    np.linalg.norm: _norm,
+    np.array_equal: _array_equal,
+    np.allclose: _allclose,
+    np.isneginf: lambda x: call("eq", x, -np.inf),
+    np.isposinf: lambda x: call("eq", x, np.inf),
     np.zeros_like: _like(0),
     np.ones_like: _like(1),
     np.empty_like: _like(None),
@@ -165,4 +272,5 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
     np.size: _size,
+    **JOINING,
 }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tinytorch_gpu.errors import DeviceMismatchError, UnsupportedError
+from tinytorch_gpu.library import numpy_indexing
 from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.library.numpy_functions import FUNCTIONS
 from tinytorch_gpu.memory import DeviceArray, hooks
@@ -41,11 +42,18 @@ UFUNC_OPS = {
     np.square: "square",
     np.tanh: "tanh",
     np.isfinite: "isfinite",
+    np.isnan: "isnan",
+    np.floor: "floor",
     np.logical_not: "logical_not",
+    np.logical_and: "logical_and",
+    np.logical_or: "logical_or",
+    np.bitwise_and: "logical_and",
+    np.bitwise_or: "logical_or",
     np.invert: "logical_not",
     np.matmul: "matmul",
 }
 REDUCTIONS = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
+BIT_BY_BIT = {np.invert, np.bitwise_and, np.bitwise_or}
 
 
 class _NumpyOps:
@@ -62,12 +70,22 @@ class _NumpyOps:
         is_plain = not set(options) - {"axis", "keepdims"}
         if method == "reduce" and ufunc in REDUCTIONS and is_plain:
             return call(REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **options})
-        if ufunc is np.invert and inputs[0].dtype != np.bool_:
-            raise _unsupported("invert", "integers")
+        if method == "at" and ufunc is np.add and not options:
+            numpy_indexing.add_at(*inputs)
+            return None
+        if ufunc in BIT_BY_BIT and any(_kind(value) != "b" for value in inputs):
+            raise _unsupported(ufunc.__name__, "integers")
         out = _checked_out(ufunc, method, inputs, options)
-        parameters: dict[str, Any] = {} if out is None else {"out": out}
         name = UFUNC_OPS.get(ufunc, ufunc.__name__)
-        return call(name, *inputs, host=ufunc, **parameters)
+        if out is None or ufunc is np.matmul:
+            result = call(name, *inputs, host=ufunc)
+            return result if out is None else self._stored(out, result)
+        return call(name, *inputs, host=ufunc, out=out)
+
+    def _stored(self, out: DeviceArray, result: DeviceArray) -> DeviceArray:
+        """Copy a result that had to be complete before `out` is written."""
+        call("copy", result, out=out)
+        return out
 
     def function(self, function: Any, args: Any, options: dict[str, Any]) -> Any:
         """Answer `__array_function__`."""
@@ -87,6 +105,14 @@ class _NumpyOps:
         """Copy an array into a new contiguous one of that dtype."""
         made: DeviceArray = call("copy", array, dtype=dtype)
         return made
+
+    def gather(self, array: DeviceArray, key: Any) -> DeviceArray:
+        """Return the elements that a key with index arrays or a mask names."""
+        return numpy_indexing.gather(array, key)
+
+    def scatter(self, array: DeviceArray, key: Any, value: Any) -> None:
+        """Write where a key with index arrays or a mask says."""
+        numpy_indexing.scatter(array, key, value)
 
     def assign(self, out: DeviceArray, value: Any) -> None:
         """Copy a value (broadcast) into every element of a device array."""
@@ -116,6 +142,10 @@ def _checked_out(
             shapes=tuple(np.shape(i) for i in inputs),
         )
     return out
+
+
+def _kind(value: Any) -> str:
+    return np.result_type(getattr(value, "dtype", value)).kind
 
 
 def _unsupported(name: str, given: str) -> UnsupportedError:

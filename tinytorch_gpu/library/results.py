@@ -36,7 +36,7 @@ def check_result(
     """
     if not op.startswith("tinytorch::"):
         return
-    parts = result if _is_gradients(op, result) else (result,)
+    parts = result if _is_several(op, result) else (result,)
     if not all(
         isinstance(p, DeviceArray) for p in parts if p is not None or p is result
     ):
@@ -57,9 +57,13 @@ def check_result(
         )
 
 
-def _is_gradients(op: str, result: Any) -> bool:
-    """Tell a tuple of gradients, where None stands for an input that has none."""
-    return op.endswith("_backward") and isinstance(result, tuple) and len(result) > 0
+def _is_several(op: str, result: Any) -> bool:
+    """Tell a tuple of results: gradients, where None stands for an input that has none.
+
+    Max pooling returns two as well: what is largest, and where it stands.
+    """
+    has_parts = op.endswith(("_backward", "_with_indices"))
+    return has_parts and isinstance(result, tuple) and len(result) > 0
 
 
 def _kind(result: Any) -> str:

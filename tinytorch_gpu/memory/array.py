@@ -8,15 +8,15 @@ kernel launches, by way of `hooks`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tinytorch_gpu.errors import DtypeError, HostAccessError, UnsupportedError
 from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.memory.layout import DeviceLayout
+from tinytorch_gpu.memory.methods import NumpyMethods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceArray"]
 
-Axis = SupportsIndex | tuple[int, ...] | None
-
-
-class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
+class DeviceArray(DeviceLayout, NumpyMethods):
     """An array in device memory.
 
     Make one with `cuda.to_device`, `cuda.device_array` or `Tensor.to("simgpu")`.
@@ -248,18 +245,6 @@ class DeviceArray(DeviceLayout, NDArrayOperatorsMixin):
     ) -> Any:
         """Answer a NumPy function by launching an op's kernel."""
         return hooks.ops.function(function, args, options)
-
-    def sum(self, axis: Axis = None, keepdims: bool = False) -> Any:
-        """Sum over axes; see `np.sum`."""
-        return np.sum(self, axis=axis, keepdims=keepdims)
-
-    def mean(self, axis: Axis = None, keepdims: bool = False) -> Any:
-        """Mean over axes; see `np.mean`."""
-        return np.mean(self, axis=axis, keepdims=keepdims)
-
-    def max(self, axis: Axis = None, keepdims: bool = False) -> Any:
-        """Maximum over axes; see `np.max`."""
-        return np.max(self, axis=axis, keepdims=keepdims)
 
     def copy(self) -> DeviceArray:
         """Return a contiguous copy on the device."""

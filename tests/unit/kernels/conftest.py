@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda, profiler, settings
+from tinytorch_gpu import cuda, profiler, sanitize, settings
 from tinytorch_gpu.trace import LaunchRecord
 
 TOLERANCE = {"float32": 1e-6, "float64": 1e-13}
@@ -56,5 +56,34 @@ def launches():
         with settings.override(counters=True), profiler.profile() as prof:
             function()
         return [r for r in prof.events() if isinstance(r, LaunchRecord)]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def slope():
+    """Differentiate the sum of weight × function(x) by x, by central differences."""
+
+    def differences(function, x, weight, step=1e-6):
+        out = np.zeros_like(x)
+        for place in np.ndindex(x.shape):
+            ends = [x.copy(), x.copy()]
+            ends[0][place] -= step
+            ends[1][place] += step
+            low, high = (np.sum(weight * function(end)) for end in ends)
+            out[place] = (high - low) / (2 * step)
+        return out
+
+    return differences
+
+
+@pytest.fixture(scope="session")
+def clean():
+    """Run a function under the sanitizer: at most notes are allowed."""
+
+    def run(function):
+        with settings.override(counters=True), sanitize(show=False) as report:
+            function()
+        assert [str(f) for f in report.findings if f.level != "note"] == []
 
     return run

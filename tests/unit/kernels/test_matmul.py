@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.errors import ShapeError
-from tinytorch_gpu.kernels.matmul import matmul
+from tinytorch_gpu.kernels.matmul import bmm, matmul
 
 SHAPES = [
     ((3,), (3,)),
@@ -115,3 +115,17 @@ def test_a_transposed_operand_shows_in_the_sectors(launches, pair):
         for r in (plain, turned)
     ]
     assert loads_of_a == [4.0, 16.0]
+
+
+def test_more_rows_than_a_grid_has_blocks(close):
+    a = np.arange(70_000, dtype=np.float32).reshape(-1, 1)
+    b = np.ones((1, 256), np.float32)
+    close(matmul(*map(cuda.to_device, (a, b))), a @ b)
+
+
+def test_bmm_takes_two_stacks(pair, close):
+    (a, x), (b, y) = pair((3, 4, 5)), pair((3, 5, 2))
+    close(bmm(x, y), a.astype("f8") @ b, "f4", 1e-5)
+    for wrong in (y[0], y[:2]):
+        with pytest.raises(ShapeError, match="bmm"):
+            bmm(x, wrong)

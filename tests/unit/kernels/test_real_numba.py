@@ -21,8 +21,41 @@ with warnings.catch_warnings():
         reason = f"numba.cuda compiles nothing here: {error!r:.80}"
         pytest.skip(reason, allow_module_level=True)
 
-SCALARS = {"value", "other", "scale"}
-VECTORS = {"targets", "losses"}
+SCALARS = {"value", "other", "scale", "low", "high", "sign", "eps", "share", "root"}
+SCALARS |= {"lr", "decay", "momentum", "beta1", "beta2", "rest1", "rest2", "shrink"}
+PAIRS = {"size", "stride", "padding", "dilation"}
+INTEGERS = {"diagonal", "offset", "length", "total", "columns"}
+INDICES = {"index", "indices", "before", "counts"}
+BOOLS = {"condition", "mask", "flags"}
+VECTORS = {"targets", "losses", "before", "flags", "counts", "bias", "mean", "var"}
+VECTORS |= {"by_weight", "by_bias"}
+RANKS = {  # of the arrays of a kernel whose name begins so, if it is not 2
+    "conv2d_backward_weight": 4,
+    "conv2d": 4,
+    "im2col": 4,
+    "col2im": 4,
+    "max_pool2d_backward": 3,
+    "max_pool2d": 4,
+    "avg_pool2d": 4,
+    "index": 3,
+    "gather": 3,
+    "scatter": 3,
+    "scan": 3,
+    "linear": 1,
+    "compact": 1,
+    "tri": 3,
+    "batch_norm": 3,
+    "attention": 3,
+    "arg": 3,
+}
+EXCEPTIONS = {
+    ("conv2d_backward_weight_kernel", "out"): 3,
+    ("im2col_kernel", "out"): 3,
+    ("col2im_kernel", "cols"): 3,
+    ("arg_columns_kernel", "out"): 2,
+    ("arg_rows_kernel", "out"): 2,
+}
+STORES_INDICES = ("arg_", "linear", "compact")
 
 
 def shipped():
@@ -32,7 +65,8 @@ def shipped():
         for m in pkgutil.iter_modules(kernels.__path__)
     )
     members = (item for m in modules for item in vars(m).values())
-    return {k.__name__: k for k in members if isinstance(k, Kernel)}
+    found = (k for k in members if isinstance(k, Kernel) and not k.options.is_device)
+    return {k.__name__: k for k in found}
 
 
 KERNELS = shipped()
@@ -40,19 +74,51 @@ KERNELS = shipped()
 
 def with_other_imports(function):
     """Give the kernel's code numba's `cuda` and `float32`: other import lines."""
-    swapped = {"cuda": numba.cuda, "float32": numba.float32}
+    swapped = {"cuda": numba.cuda, "float32": numba.float32, "int64": numba.int64}
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, Kernel):
+            inner = with_other_imports(value.py_func)
+            swapped[name] = numba.cuda.jit(device=True)(inner)
     space = {**function.__globals__, **swapped}
     return types.FunctionType(function.__code__, space, function.__name__)
 
 
 def argument_type(kernel, name):
+    if name in PAIRS:
+        return numba.types.UniTuple(numba.int64, 2)
+    if name in INTEGERS:
+        return numba.int64
     if name in SCALARS:
         return numba.float32
+    return numba.types.Array(element_type(kernel, name), rank(kernel, name), "A")
+
+
+def element_type(kernel, name):
+    if name in BOOLS:
+        return numba.boolean
+    stores = name == "out" and kernel.startswith(STORES_INDICES)
+    return numba.int64 if stores or name in INDICES else numba.float32
+
+
+def rank(kernel, name):
+    if (kernel, name) in EXCEPTIONS:
+        return EXCEPTIONS[kernel, name]
+    is_weight = name == "weight" and "norm" in kernel
+    is_index = name == "index" and kernel.startswith("index")
     is_one_number = name == "grad" and kernel.startswith("cross_entropy")
-    deep = "columns" in kernel or "batched" in kernel
-    rank = 1 if name in VECTORS or is_one_number else 3 if deep else 2
-    is_bool = name == "condition"
-    return numba.types.Array(numba.boolean if is_bool else numba.float32, rank, "A")
+    if name in VECTORS or is_weight or is_index or is_one_number:
+        return 1
+    deep = 3 if "columns" in kernel or "batched" in kernel else 2
+    return next((n for start, n in RANKS.items() if kernel.startswith(start)), deep)
+
+
+@pytest.fixture(autouse=True)
+def _a_gpu_on_paper(monkeypatch):
+    """Device functions ask the GPU for its compute capability; here there is none."""
+    device = types.SimpleNamespace(compute_capability=(7, 5))
+    dispatcher = importlib.import_module("numba.cuda.dispatcher")
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
 
 
 @pytest.mark.parametrize("name", KERNELS)

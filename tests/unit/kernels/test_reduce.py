@@ -178,3 +178,10 @@ def test_normalized_axes():
     assert ops.normalized_axes("sum", x, None) == (0, 1, 2)
     assert ops.normalized_axes("sum", x, (-1, 0)) == (0, 2)
     assert ops.normalized_axes("sum", x, ()) == ()
+
+
+def test_more_outer_rows_than_a_grid_has_blocks(close):
+    host = np.broadcast_to(np.arange(6, dtype=np.float32).reshape(2, 3), (70_000, 2, 3))
+    x = cuda.to_device(host)
+    close(ops.reduce_sum(x, 1), host.sum(1), "f4")
+    close(ops.reduce_max(x[:, :, ::2], 1), host[:, :, ::2].max(1), "f4")

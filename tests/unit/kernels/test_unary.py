@@ -91,3 +91,10 @@ def test_contiguous_requests_need_four_sectors(op, launches, pair):
     (record,) = launches(lambda: ours(x))
     assert {a.sectors_per_request for a in record.counts.accesses} == {4.0}
     assert record.counts.total("fp64") == 0
+
+
+def test_floor_and_isnan(close):
+    host = np.float32([-1.5, -0.5, 2.0, 2.9])
+    close(unary.floor(cuda.to_device(host)), np.floor(host), "f4", 0)
+    host = np.float32([np.nan, np.inf, 0])
+    close(unary.isnan(cuda.to_device(host)), np.isnan(host), "bool")

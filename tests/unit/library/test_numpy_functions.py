@@ -31,6 +31,37 @@ COMPUTED = [
     "np.outer(a[0, 0], a[1, 1])",
     "a.astype(np.float64)",
     "a.copy()",
+    "np.sum(a, axis=1, dtype=np.float64)",
+    "np.amax(a, axis=0)",
+    "np.amin(a)",
+    "np.argmax(a, axis=1)",
+    "np.argmin(a, axis=-1, keepdims=True)",
+    "np.argmax(a)",
+    "np.any(a > 1.9, axis=0)",
+    "np.all(a > 0)",
+    "np.count_nonzero(a > 1, axis=1)",
+    "np.clip(a, a * 0 + 1, None)",
+    "np.cumsum(a, axis=1)",
+    "np.cumsum(a)",
+    "np.flatnonzero(a > 1)",
+    "np.where(a[0, 0] > 1)[0]",
+    "np.nonzero(a[0, 0] > 1)[0]",
+    "np.tril(a, 1)",
+    "np.triu(a, k=-1)",
+    "np.linalg.norm(a)",
+    "np.linalg.norm(a, axis=1, keepdims=True)",
+    "np.isclose(a, a + 1e-7)",
+    "np.isclose(np.full_like(a, np.inf), np.inf)",
+    "np.isneginf(np.full_like(a, -np.inf))",
+    "np.isposinf(np.full_like(a, np.inf))",
+    "np.isnan(np.full_like(a, np.nan))",
+    "np.floor(a * 10)",
+    "(a > 1) & (a < 1.5) | (a > 1.9)",
+    "np.logical_and(a > 1, a < 1.5)",
+    "np.take(a, [0, 2], axis=2)",
+    "np.einsum('ijk,ilk->ijl', a, a)",
+    "np.matmul(a, np.swapaxes(a, 1, 2))",
+    "np.matmul(a[0], a[1].T, out=a[2] @ a[1].T)",
 ]
 VIEWS = [
     "np.reshape(a, (4, 15))",
@@ -94,7 +125,6 @@ def test_a_function_without_kernel_says_so():
         "np.ravel(a, order='F')",
         "np.copy(a, order='F')",
         "np.max(a, initial=100)",
-        "np.sum(a, dtype=np.float64)",
         "np.sum(a, where=True)",
         "np.var(a, dtype=np.float64)",
         "np.add.reduce(a, initial=3)",
@@ -129,3 +159,35 @@ def test_functions_without_kernel_fall_back_where_allowed(expression):
     finally:
         library.allow_cpu_fallback(name, allowed=False)
     np.testing.assert_array_equal(result.copy_to_host(), expected)
+
+
+def test_whole_arrays_compared_are_python_bools():
+    x = cuda.to_device(A)
+    assert np.array_equal(x, x.copy()) is True
+    assert np.array_equal(x, x + 1) is False
+    assert np.array_equal(x, x[1:]) is False
+    assert np.allclose(x, x + 1e-7) is True
+    assert np.allclose(x, x * 1.1) is False
+    assert np.allclose(x[:0], x[:0]) is True
+
+
+def test_in_place_and_out_write_where_they_say():
+    x = cuda.to_device(A[0])
+    buffer = x.buffer
+    x @= cuda.to_device(np.eye(5, dtype=np.float32))
+    x[0] *= 2
+    x[:, 1] -= x[:, 0]
+    expected = A[0].copy()
+    expected[0] *= 2
+    expected[:, 1] -= expected[:, 0]
+    assert x.buffer is buffer
+    np.testing.assert_allclose(x.copy_to_host(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["np.nonzero(a)", "np.linalg.norm(a, 1)", "np.linalg.norm(a[0], 2)"],
+)
+def test_forms_without_an_op_are_refused(expression):
+    with pytest.raises(UnsupportedError, match="np\\."):
+        eval(expression, {"np": np}, {"a": cuda.to_device(A)})

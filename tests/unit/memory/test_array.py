@@ -203,12 +203,14 @@ def test_reshape_to_another_size_is_refused(array):
 
 
 @pytest.mark.parametrize("key", [[0, 1], np.array([0]), (slice(None), [1])])
-def test_gathers_and_scatters_are_refused(array, key):
-    with pytest.raises(UnsupportedError):
-        array[key]
-    with pytest.raises(UnsupportedError):
-        array[key] = 0
-    np.testing.assert_array_equal(array.copy_to_host(), HOST)
+def test_gathers_and_scatters_are_launches(array, key):
+    np.testing.assert_array_equal(array[key].copy_to_host(), HOST[key])
+    array[key] = 0
+    expected = HOST.copy()
+    expected[key] = 0
+    np.testing.assert_array_equal(array.copy_to_host(), expected)
+    with pytest.raises(UnsupportedError, match="view"):
+        array.part(key)
 
 
 def test_an_assignment_to_a_slice_broadcasts(array):

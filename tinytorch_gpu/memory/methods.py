@@ -1,0 +1,78 @@
+"""NumPy's methods on device arrays: each is the NumPy function of its name."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+__all__ = ["NumpyMethods"]
+
+Axis = SupportsIndex | tuple[int, ...] | None
+
+
+class NumpyMethods(NDArrayOperatorsMixin):
+    """Operators and methods that become ops, by way of NumPy's protocols."""
+
+    __slots__ = ()
+
+    def sum(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Sum over axes; see `np.sum`."""
+        return np.sum(self, axis=axis, keepdims=keepdims)
+
+    def mean(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Mean over axes; see `np.mean`."""
+        return np.mean(self, axis=axis, keepdims=keepdims)
+
+    def var(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Variance over axes; see `np.var`."""
+        return np.var(self, axis=axis, keepdims=keepdims)
+
+    def std(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Root of the variance over axes; see `np.std`."""
+        return np.std(self, axis=axis, keepdims=keepdims)
+
+    def max(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Maximum over axes; see `np.max`."""
+        return np.max(self, axis=axis, keepdims=keepdims)
+
+    def min(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Minimum over axes; see `np.min`."""
+        return np.min(self, axis=axis, keepdims=keepdims)
+
+    def argmax(self: Any, axis: SupportsIndex | None = None) -> Any:
+        """Place of the maximum along an axis; see `np.argmax`."""
+        return np.argmax(self, axis=axis)
+
+    def argmin(self: Any, axis: SupportsIndex | None = None) -> Any:
+        """Place of the minimum along an axis; see `np.argmin`."""
+        return np.argmin(self, axis=axis)
+
+    def any(self: Any, axis: Any = None) -> Any:
+        """Whether anything is not zero; see `np.any`."""
+        return np.any(self, axis=axis)
+
+    def all(self: Any, axis: Any = None) -> Any:
+        """Whether nothing is zero; see `np.all`."""
+        return np.all(self, axis=axis)
+
+    def clip(self: Any, a_min: Any = None, a_max: Any = None) -> Any:
+        """Return the elements within two limits; see `np.clip`."""
+        return np.clip(self, a_min, a_max)
+
+    def dot(self: Any, b: Any) -> Any:
+        """Multiply vectors or matrices; see `np.dot`."""
+        return np.dot(self, b)
+
+    def take(self: Any, indices: Any, axis: SupportsIndex | None = None) -> Any:
+        """Return the slices along an axis that indices name; see `np.take`."""
+        return np.take(self, indices, axis=axis)
+
+    def repeat(self: Any, repeats: int, axis: SupportsIndex | None = None) -> Any:
+        """Return each element several times; see `np.repeat`."""
+        return np.repeat(self, repeats, axis=axis)
+
+    def cumsum(self: Any, axis: SupportsIndex | None = None) -> Any:
+        """Return running sums along an axis; see `np.cumsum`."""
+        return np.cumsum(self, axis=axis)
