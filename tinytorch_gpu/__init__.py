@@ -25,33 +25,56 @@ from tinytorch_gpu.cuda.types import (
     void,
 )
 from tinytorch_gpu.integration import install, installed, uninstall
+from tinytorch_gpu.profiler import breakeven
 from tinytorch_gpu.runtime.device_module import (
     current_device,
+    device,
     device_count,
     get_device_name,
     get_device_properties,
     gpu_names,
     is_available,
-    max_memory_allocated,
-    mem_get_info,
-    memory_allocated,
-    memory_summary,
-    reset_peak_memory_stats,
+    set_device,
     synchronize,
 )
+from tinytorch_gpu.runtime.memory_module import (
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    memory_summary,
+    reset_peak_memory_stats,
+)
 from tinytorch_gpu.runtime.sanitize import sanitize
+from tinytorch_gpu.runtime.stream_module import (
+    Event,
+    Stream,
+    current_stream,
+    default_stream,
+    stream,
+)
 from tinytorch_gpu.runtime.tracing import tracing
 from tinytorch_gpu.trace import load_trace
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Event",
     "GpuSpec",
+    "Stream",
     "bool_",
     "boolean",
+    "breakeven",
     "cuda",
     "current_device",
+    "current_stream",
+    "default_stream",
+    "device",
     "device_count",
+    "empty_cache",
     "errors",
     "float16",
     "float32",
@@ -70,13 +93,18 @@ __all__ = [
     "library",
     "load_trace",
     "max_memory_allocated",
+    "max_memory_reserved",
     "mem_get_info",
     "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
     "memory_summary",
     "profiler",
     "reset_peak_memory_stats",
     "sanitize",
+    "set_device",
     "settings",
+    "stream",
     "synchronize",
     "tracing",
     "types",

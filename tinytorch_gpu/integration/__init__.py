@@ -6,5 +6,6 @@ from tinytorch_gpu.integration.install import (
     installed,
     uninstall,
 )
+from tinytorch_gpu.integration.layers import move_model
 
-__all__ = ["Installation", "install", "installed", "uninstall"]
+__all__ = ["Installation", "install", "installed", "move_model", "uninstall"]

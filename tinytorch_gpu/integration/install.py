@@ -7,18 +7,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu import tinytorch as embedded
+from tinytorch_gpu.arch import GpuSpec
+from tinytorch_gpu.integration.checkpoints import patch_checkpoints
 from tinytorch_gpu.integration.detect import TinyTorch, detect
+from tinytorch_gpu.integration.gradient_rules import patch_gradient_rules
+from tinytorch_gpu.integration.layer_ops import patch_layer_ops
+from tinytorch_gpu.integration.layers import patch_layers
+from tinytorch_gpu.integration.notebook import notebook_of
 from tinytorch_gpu.integration.numpy_proxy import numpy_proxy
-from tinytorch_gpu.integration.ops import op_name, patch_functions, patch_optimizers
+from tinytorch_gpu.integration.ops import ops_of, patch_functions, patch_optimizers
 from tinytorch_gpu.integration.patches import Patches
-from tinytorch_gpu.integration.tensor import patch_layers, patch_tensor
+from tinytorch_gpu.integration.tensor import patch_tensor
+from tinytorch_gpu.integration.tracked import patch_tracked, tracked_ops
 from tinytorch_gpu.library import registered
-from tinytorch_gpu.runtime import use_gpu
+from tinytorch_gpu.runtime.device import use_gpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tinytorch_gpu.arch import GpuSpec
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["Installation", "install", "installed", "uninstall"]
 
@@ -29,12 +34,17 @@ class Installation:
 
     Args:
         tinytorch: the TinyTorch that has the device now.
-        gpu: the GPU that is modelled.
+        gpus: the GPU that each device models.
     """
 
     tinytorch: TinyTorch
-    gpu: GpuSpec
+    gpus: tuple[GpuSpec, ...]
     patches: Patches = field(repr=False)
+
+    @property
+    def gpu(self) -> GpuSpec:
+        """The GPU of `simgpu:0`."""
+        return self.gpus[0]
 
     @property
     def ops_with_kernels(self) -> tuple[str, ...]:
@@ -47,29 +57,34 @@ class Installation:
         return tuple(op for op in self._ops() if f"tinytorch::{op}" not in registered())
 
     def _ops(self) -> list[str]:
-        classes = self.tinytorch.function_class.__subclasses__()
-        own = [c for c in classes if c.__module__.startswith(self.tinytorch.package)]
-        return sorted(op_name(c.__name__) for c in own)
+        is_b = self.tinytorch.generation == "B"
+        return ops_of(self.tinytorch) if is_b else tracked_ops(self.tinytorch)
 
     def __str__(self) -> str:
         """Tell in a few lines what was found and which ops have kernels."""
+        count, names = len(self.gpus), ", ".join(gpu.name for gpu in self.gpus)
+        models = f"simgpu models {'a' if count == 1 else f'{count} GPUs:'} {names}"
         return (
-            f"simgpu models a {self.gpu.name}\n{self.tinytorch}\n"
-            f"ops with kernels: {', '.join(self.ops_with_kernels)}\n"
-            f"ops that decompose: {', '.join(self.decomposed_ops)}"
+            f"{models}\n{self.tinytorch}\n"
+            f"these ops have kernels: {', '.join(self.ops_with_kernels)}\n"
+            f"these decompose: {', '.join(self.decomposed_ops)}"
         )
 
 
 _current: list[Installation] = []
 
 
-def install(gpu: str | GpuSpec = "t4", package: str | None = None) -> Installation:
+def install(
+    gpu: str | GpuSpec | Sequence[str | GpuSpec] = "t4", package: str | None = None
+) -> Installation:
     """Add the device `simgpu` to a TinyTorch; calling it again changes the GPU.
 
     The embedded core gets it as well, whichever TinyTorch is found.
 
     Args:
-        gpu: the GPU to model: a preset's name or a `GpuSpec`.
+        gpu: the GPU to model: a preset's name or a `GpuSpec`; a list of them gives
+            several devices, `simgpu:0`, `simgpu:1` and so on. Memory on devices that
+            are no longer there is freed.
         package: where TinyTorch's modules are, for example `"tinytorch.core"`; None
             takes an installed TinyTorch, else the embedded one.
 
@@ -79,15 +94,17 @@ def install(gpu: str | GpuSpec = "t4", package: str | None = None) -> Installati
     Raises:
         GPUNotFoundError: no preset has that name.
         InstallError: the package holds no TinyTorch.
-        UnsupportedError: it is of a generation that cannot get the device yet.
+        UnsupportedError: it is another library that shares the name.
         OutOfMemoryError: live arrays do not fit into that GPU.
+        UnknownDeviceError: the list of GPUs is empty.
     """
     found = detect(package)
-    device = use_gpu(gpu)
-    if _current and _current[0].tinytorch.package != found.package:
+    gpus = use_gpus([gpu] if isinstance(gpu, (str, GpuSpec)) else gpu)
+    if _current and not _is_in_place(_current[0], found):
         uninstall()
     patches = _current.pop().patches if _current else _patched(found)
-    _current.append(Installation(found, device.spec, patches))
+    specs = tuple(device.spec for device in gpus)
+    _current.append(Installation(found, specs, patches))
     return _current[0]
 
 
@@ -99,7 +116,7 @@ def uninstall() -> None:
 
 @contextmanager
 def installed(
-    gpu: str | GpuSpec = "t4", package: str | None = None
+    gpu: str | GpuSpec | Sequence[str | GpuSpec] = "t4", package: str | None = None
 ) -> Iterator[Installation]:
     """Install within a `with` block; afterwards all is as it was before.
 
@@ -114,15 +131,24 @@ def installed(
         if before is None:
             uninstall()
         else:
-            install(before.gpu, before.tinytorch.package)
+            install(before.gpus, before.tinytorch.package)
+
+
+def _is_in_place(current: Installation, found: TinyTorch) -> bool:
+    """Tell whether nothing has changed: no new modules, and nobody patched over us."""
+    same = current.tinytorch.modules == found.modules
+    return same and current.patches.are_in_place()
 
 
 def _patched(found: TinyTorch) -> Patches:
     """Change the TinyTorch and the embedded core; on an error put everything back."""
     patches = Patches()
     core = detect(embedded.__name__)
+    every = {found.package: found, core.package: core}
+    if (notebook := notebook_of(found)) is not None:
+        every["__main__"] = notebook
     try:
-        for one in {found.package: found, core.package: core}.values():
+        for one in every.values():
             _patch(patches, one)
     except BaseException:
         patches.undo()
@@ -136,7 +162,14 @@ def _patch(patches: Patches, found: TinyTorch) -> None:
     for module in found.modules.values():
         if "np" in vars(module):
             patches.set(module, "np", proxy)
-    patch_tensor(patches, found)
+    if found.tensor_class.__module__ in found.module_names:
+        patch_tensor(patches, found)
     patch_layers(patches, found)
-    patch_functions(patches, found)
+    if found.generation == "B":
+        patch_functions(patches, found)
+    else:
+        patch_tracked(patches, found)
+        patch_layer_ops(patches, found)
+        patch_gradient_rules(patches, found)
     patch_optimizers(patches, found)
+    patch_checkpoints(patches, found)

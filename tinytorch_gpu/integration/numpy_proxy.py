@@ -3,22 +3,30 @@
 `np.array`, `np.asarray` and `np.ascontiguousarray` never ask a foreign array for its
 opinion; they would pull a device array to the host (and so raise). TinyTorch calls them
 in `Tensor.__init__` and for the seed of `backward`.
+
+`np.zeros` and the like have no array to ask: library code at work on a device (see
+`home`) gets device memory from them, in float32, the dtype of every Tensor.
 """
 
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.integration.home import current_home
+from tinytorch_gpu.library import call
+from tinytorch_gpu.memory import DeviceArray, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["numpy_proxy"]
 
 
 def numpy_proxy() -> ModuleType:
-    """Return a module with NumPy's names in which those three keep device arrays.
+    """Return a module with NumPy's names in which those above know the device.
 
     Example:
         >>> proxy = numpy_proxy()
@@ -29,6 +37,8 @@ def numpy_proxy() -> ModuleType:
     vars(proxy).update({n: v for n, v in vars(np).items() if n != "__getattr__"})
     for name in ("array", "asarray", "ascontiguousarray"):
         setattr(proxy, name, _keeping(getattr(np, name)))
+    for name, value in (("zeros", 0.0), ("ones", 1.0), ("empty", None)):
+        setattr(proxy, name, _at_home(getattr(np, name), value))
     return proxy
 
 
@@ -49,6 +59,25 @@ def _keeping(function: Any) -> Any:
             a = a.copy()
         return a if dtype is None else a.astype(dtype, copy=False)
 
-    convert.__name__ = function.__name__
-    convert.__doc__ = function.__doc__
-    return convert
+    return _named_as(convert, function)
+
+
+def _at_home(function: Any, value: float | None) -> Any:
+    """Wrap np.zeros and the like: library code at work on a device gets its memory."""
+
+    def make(shape: Any, dtype: Any = float, *args: Any, **options: Any) -> Any:
+        home = current_home()
+        if home is None or args or options or np.dtype(dtype).kind != "f":
+            return function(shape, dtype, *args, **options)
+        made = empty(home[0].allocator, shape, np.dtype(np.float32))
+        if value is not None:
+            call("fill", made, np.float32(value))
+        return made
+
+    return _named_as(make, function)
+
+
+def _named_as(wrapper: Any, function: Callable[..., Any]) -> Any:
+    wrapper.__name__ = function.__name__
+    wrapper.__doc__ = function.__doc__
+    return wrapper

@@ -9,63 +9,29 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.library import call
+from tinytorch_gpu.integration.bindings import BINDINGS, Binding, sliced
+from tinytorch_gpu.integration.home import at_home
+from tinytorch_gpu.library import call, registered
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.integration.patches import Patches
 
-__all__ = ["op_name", "patch_functions", "patch_optimizers"]
+__all__ = ["op_name", "ops_of", "own_code", "patch_functions", "patch_optimizers"]
 
 
-def _inputs(node: Any) -> tuple[Any, ...]:
-    return tuple(t.data for t in node.inputs)
-
-
-@dataclass(frozen=True)
-class Binding:
-    """How a Function class's call becomes an op's call.
-
-    Args:
-        parameters: attributes of the node that the op takes by name.
-        saved: what the backward kernel takes beside the gradient.
-        inputs: how many inputs the Function has; those past the first get gradient
-            None from the backward kernel.
-    """
-
-    parameters: tuple[str, ...] = ()
-    saved: Callable[[Any], tuple[Any, ...]] = _inputs
-    inputs: int = 1
-
-
-def _input(node: Any) -> tuple[Any, ...]:
-    return (node.inputs[0].data,)
-
-
-def _output(node: Any) -> tuple[Any, ...]:
-    return (node.output.data,)
-
-
-_AXES = Binding(("axis", "keepdims"))
-BINDINGS = {
-    "sum": _AXES,
-    "mean": _AXES,
-    "max": _AXES,
-    "relu": Binding(saved=_input),
-    "gelu": Binding(saved=_input),
-    "sigmoid": Binding(saved=_output),
-    "tanh": Binding(saved=_output),
-    "softmax": Binding(("dim",), saved=_output),
-    "log_softmax": Binding(("dim",), saved=_output),
-    "cross_entropy": Binding(inputs=2),
+SPECIAL_NAMES = {
+    "MatMul": "matmul",
+    "ReLUFunction": "relu",
+    "ReLU": "relu",
+    "GELU": "gelu",
+    "BatchNorm2dFunction": "batch_norm",
 }
-SPECIAL_NAMES = {"MatMul": "matmul", "ReLUFunction": "relu"}
 
 
 def op_name(class_name: str) -> str:
@@ -81,6 +47,34 @@ def op_name(class_name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()
 
 
+def own_code(op: str, arrays: Sequence[Any], code: Callable[[], Any]) -> Any:
+    """Run the learner's own code as an op, though a kernel may be there for the op.
+
+    Args:
+        op: the op's name; where it has a kernel that does not fit, the name gets a
+            suffix, so that no report says that the kernel ran.
+        arrays: what the report tells the shapes of.
+        code: the learner's code.
+    """
+    name = f"{op}_own_code" if f"tinytorch::{op}" in registered() else op
+    return call(name, *arrays, decomposition=code)
+
+
+def ops_of(found: TinyTorch) -> list[str]:
+    """Return the names of all ops of a TinyTorch of generation B.
+
+    Args:
+        found: the TinyTorch.
+    """
+    return sorted(op_name(function.__name__) for function in _functions(found))
+
+
+def _functions(found: TinyTorch) -> list[type]:
+    base = found.function_class
+    own = found.classes()
+    return [c for c in own if issubclass(c, base) and c is not base]
+
+
 def patch_functions(patches: Patches, found: TinyTorch) -> None:
     """Wrap `forward` and `backward` of every Function class of the package.
 
@@ -88,29 +82,20 @@ def patch_functions(patches: Patches, found: TinyTorch) -> None:
         patches: where originals are kept.
         found: the TinyTorch to change.
     """
-    prefix = found.package + "."
-    for function_class in _subclasses(found.function_class):
-        if not function_class.__module__.startswith(prefix):
-            continue
+    for function_class in _functions(found):
         op = op_name(function_class.__name__)
         for method, wrap in (("forward", _forward), ("backward", _backward)):
             if method in vars(function_class):
                 original = patches.original(function_class, method)
-                patches.set(function_class, method, wrap(original, op))
+                label = f"{function_class.__name__}.{method}"
+                patches.set(function_class, method, wrap(at_home(original, label), op))
 
 
 def patch_optimizers(patches: Patches, found: TinyTorch) -> None:
     """Label what an optimizer's `step` launches: one op, decomposed."""
-    module = found.modules.get("optimizers")
-    for thing in list(vars(module).values()) if module else []:
-        if isinstance(thing, type) and "step" in vars(thing):
-            original = patches.original(thing, "step")
-            patches.set(thing, "step", _step(original))
-
-
-def _subclasses(base: type) -> list[type]:
-    direct: list[type] = base.__subclasses__()
-    return [*direct, *(c for d in direct for c in _subclasses(d))]
+    for owner in found.classes():
+        if {"step", "__init__"} <= set(vars(owner)) and "forward" not in vars(owner):
+            patches.set(owner, "step", _step(patches.original(owner, "step")))
 
 
 def _is_on_device(values: tuple[Any, ...]) -> bool:
@@ -125,14 +110,16 @@ def _forward(original: Any, op: str) -> Any:
     def forward(self: Any, *arrays: Any) -> Any:
         if not _is_on_device(arrays):
             return original(self, *arrays)
-        parameters = {name: getattr(self, name) for name in binding.parameters}
 
         def decomposition() -> Any:
             if op == "slice":  # an element of a tensor stays on the device, 0-d
-                return arrays[0].part(self.key)
+                return sliced(arrays[0], self.key)
             return original(self, *arrays)
 
-        return call(op, *arrays, decomposition=decomposition, **parameters)
+        if f"tinytorch::{op}" not in registered():
+            return call(op, *arrays, decomposition=decomposition)
+        more, parameters = binding.more(self), binding.parameters(self)
+        return call(op, *arrays, *more, **parameters)
 
     return forward
 
@@ -150,13 +137,23 @@ def _backward(original: Any, op: str) -> Any:
         def decomposition() -> Any:
             return original(self, grad_output)
 
-        operands = (grad_output, *binding.saved(self))
-        parameters = {n: getattr(self, n) for n in binding.parameters}
-        grads = call(name, *operands, decomposition=decomposition, **parameters)
-        is_tuple = isinstance(grads, tuple)
-        return grads if is_tuple else (grads, *[None] * (binding.inputs - 1))
+        if binding.rule is not None and _has_rule(op):
+            return (binding.rule(self, grad_output),)
+        if f"tinytorch::{name}" not in registered():
+            return call(name, grad_output, decomposition=decomposition)
+        named = binding.backward_parameters or binding.parameters
+        grads = call(name, grad_output, *binding.saved(self), **named(self))
+        several = grads if isinstance(grads, tuple) else (grads,)
+        missing = len(self.inputs) - len(several)
+        return (*several, *[None] * missing)[: len(self.inputs)]
 
     return backward
+
+
+def _has_rule(op: str) -> bool:
+    """Tell whether the kernels of a pooling's gradient are there."""
+    wanted = {"max_pool2d": "max_pool2d_with_indices"}.get(op, op)
+    return f"tinytorch::{wanted}_backward" in registered()
 
 
 def _step(original: Any) -> Any:
@@ -164,7 +161,8 @@ def _step(original: Any) -> Any:
 
     @functools.wraps(original)
     def step(self: Any, *args: Any) -> Any:
-        if not _is_on_device(tuple(p.data for p in self.params)):
+        parameters = getattr(self, "params", ())
+        if not _is_on_device(tuple(getattr(p, "data", None) for p in parameters)):
             return original(self, *args)
         name = f"{type(self).__name__.lower()}_step"
         return call(name, decomposition=lambda: original(self, *args))

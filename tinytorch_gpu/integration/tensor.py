@@ -1,4 +1,4 @@
-"""What `Tensor` and layers get: `.to`, `.cpu`, `.device`, `.data` as a property, ...
+"""What `Tensor` gets: `.to`, `.cpu`, `.device`, `.data` as a property, ...
 
 A tensor's device is where its `.data` is. Rebinding `.data` of a device tensor with a
 host array copies it to the device, visibly; shape, size and dtype follow.
@@ -7,22 +7,26 @@ host array copies it to the device, visibly; shape, size and dtype follow.
 from __future__ import annotations
 
 import functools
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from tinytorch_gpu.cuda.host_memory import pinned_array_like
 from tinytorch_gpu.errors import HostAccessError
+from tinytorch_gpu.integration.home import current_home
+from tinytorch_gpu.integration.moving import copied, move_of, moved, place
 from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime import current_device, find_device, to_device, to_host
-from tinytorch_gpu.trace import OpRecord
+from tinytorch_gpu.runtime import find_device, to_device
+from tinytorch_gpu.runtime.device import using_device
+from tinytorch_gpu.runtime.pinned import is_pinned
+from tinytorch_gpu.runtime.placement import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.integration.patches import Patches
 
-__all__ = ["patch_layers", "patch_tensor"]
+__all__ = ["patch_tensor"]
 
 
 def patch_tensor(patches: Patches, found: TinyTorch) -> None:
@@ -33,93 +37,67 @@ def patch_tensor(patches: Patches, found: TinyTorch) -> None:
         found: the TinyTorch to change.
     """
     tensor_class = found.tensor_class
-    move = _move_function(found.function_class)
+    move = move_of(found)
 
     def to(self: Any, device: str, non_blocking: bool = False) -> Any:
-        """Return the tensor on a device: itself if it is there, else a copy."""
-        del non_blocking
+        """Return the tensor on a device: itself if it is there, else a copy.
+
+        With `non_blocking`, a copy of pinned memory is asynchronous.
+        """
         target = find_device(device)
-        if (target is not None) == isinstance(self.data, DeviceArray):
+        if target is place(self.data):
             return self
-        return move.apply(self, device=device)
+        return move(self, target, non_blocking)
 
     methods = {
         "data": property(_get_data, _set_data),
         "to": to,
         "cpu": lambda self: self.to("cpu"),
         "device": property(_device),
+        "pin_memory": _pin_memory,
+        "is_pinned": lambda self: place(self.data) is None and is_pinned(self.data),
         "is_simgpu": property(lambda self: isinstance(self.data, DeviceArray)),
         "item": _item,
         "__array__": _array,
         "numpy": _numpy(patches.original(tensor_class, "numpy")),
+        "__init__": _init(tensor_class.__init__, found),
     }
     for name, value in methods.items():
         patches.set(tensor_class, name, value)
 
 
-def patch_layers(patches: Patches, found: TinyTorch) -> None:
-    """Give every class with `parameters()` a `.to(device)` that moves them in place."""
-    for module in found.modules.values():
-        for thing in list(vars(module).values()):
-            is_own = isinstance(thing, type) and thing.__module__ == module.__name__
-            if is_own and "parameters" in vars(thing):
-                patches.set(thing, "to", _layer_to)
+def _pin_memory(self: Any) -> Any:
+    """Return a host tensor in pinned memory: itself if it is, else a copy of the data.
+
+    The copy has no part in the graph.
+    """
+    if self.is_pinned():
+        return self
+    if isinstance(self.data, DeviceArray):
+        _refuse(self, "tensor.pin_memory()")
+    pinned = pinned_array_like(self.data)
+    pinned[...] = self.data
+    out = type(self)(pinned)
+    out.__dict__["data"] = pinned  # the constructor may have copied it
+    return out
 
 
-def _layer_to(self: Any, device: str) -> Any:
-    """Move the parameters (and their gradients) to a device; return the layer."""
-    move = _download if find_device(device) is None else _upload
-    parameters = list(self.parameters())
-    # All copies first: when memory runs out, every parameter is where it was.
-    data = [move(parameter.data) for parameter in parameters]
-    grads = [None if p.grad is None else move(p.grad) for p in parameters]
-    for parameter, values, grad in zip(parameters, data, grads, strict=True):
-        parameter.__dict__["data"] = values
-        parameter.grad = grad
-    return self
+def _init(original: Any, found: TinyTorch) -> Any:
+    """Wrap the constructor: what library code makes goes to the device it works on."""
+    own = found.module_names
 
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **options: Any) -> None:
+        original(self, *args, **options)
+        home = current_home()
+        data = self.data
+        if home is None or isinstance(data, DeviceArray) or not data.ndim:
+            return
+        caller = sys._getframe(1)  # noqa: SLF001  (documented, and far cheaper)
+        if caller.f_globals.get("__name__") in own:
+            self.__dict__["data"] = moved(data, home[0], reason=f"made in {home[1]}")
 
-def _upload(array: Any) -> Any:
-    if isinstance(array, DeviceArray):
-        return array
-    return _copied("to", array, lambda: to_device(array, "to('simgpu')"))
-
-
-def _download(array: Any) -> Any:
-    if not isinstance(array, DeviceArray):
-        return array
-    return _copied("to", array, lambda: to_host(array, "to('cpu')"))
-
-
-def _copied(name: str, array: Any, copy: Callable[[], Any]) -> Any:
-    """Make a copy under an op's name, so that reports can tell whose it is."""
-    timeline = current_device().timeline
-    op, parent = f"tinytorch::{name}", timeline.current_op
-    with timeline.op_scope(op):
-        result = copy()
-    timeline.add_op(OpRecord(op, parent, "Copy", None, (array.shape,)))
-    return result
-
-
-def _move_function(function_class: Any) -> Any:
-    """Make the op `to`: a copy whose gradient is copied the other way."""
-
-    class ToFunction(function_class):  # type: ignore[misc]
-        """Copy between host and device."""
-
-        device = "cpu"
-
-        def forward(self, array: Any) -> Any:
-            """Copy the array to the device asked for."""
-            move = _download if self.device == "cpu" else _upload
-            return move(array)
-
-        def backward(self, grad_output: Any) -> tuple[Any, ...]:
-            """Copy the gradient back to where the input is."""
-            move = _upload if self.device == "cpu" else _download
-            return (move(grad_output),)
-
-    return ToFunction
+    return init
 
 
 def _get_data(self: Any) -> Any:
@@ -130,7 +108,8 @@ def _set_data(self: Any, value: Any) -> None:
     """Rebind the data; a device tensor stays on its device."""
     state = self.__dict__
     if isinstance(value, np.ndarray) and isinstance(state.get("data"), DeviceArray):
-        value = to_device(value.astype(np.float32), "tensor.data = host array")
+        with using_device(device_of(state["data"])):
+            value = to_device(value.astype(np.float32), "tensor.data = host array")
     state["data"] = value
     for name in ("shape", "size", "dtype"):
         if name in state:
@@ -147,7 +126,7 @@ def _item(self: Any) -> float:
     data = self.data
     if not isinstance(data, DeviceArray):
         return float(data.item())
-    return float(_copied("item", data, data.item))
+    return float(copied("item", data, data.item))
 
 
 def _refuse(self: Any, what: str) -> NoReturn:

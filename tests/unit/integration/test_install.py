@@ -6,7 +6,7 @@ import pytest
 
 import tinytorch_gpu as simgpu
 from tinytorch_gpu import tinytorch
-from tinytorch_gpu.errors import GPUNotFoundError
+from tinytorch_gpu.errors import GPUNotFoundError, UnknownDeviceError
 from tinytorch_gpu.integration.detect import detect
 from tinytorch_gpu.runtime import current_device
 
@@ -68,3 +68,28 @@ def test_the_summary_names_what_was_found(device):
     assert "Tesla T4" in text
     assert "softmax" in device.ops_with_kernels
     assert "reshape" in device.decomposed_ops
+
+
+def test_a_list_of_gpus_makes_as_many_devices():
+    installation = simgpu.install(["t4", "a100"], CORE)
+    assert simgpu.device_count() == 2
+    assert simgpu.get_device_name(1) == "A100-SXM4-40GB"
+    assert [gpu.name for gpu in installation.gpus] == ["Tesla T4", "A100-SXM4-40GB"]
+    assert str(installation).startswith(
+        "simgpu models 2 GPUs: Tesla T4, A100-SXM4-40GB"
+    )
+    assert simgpu.install("t4", CORE).gpus == (installation.gpu,)
+    assert simgpu.device_count() == 1
+
+
+def test_installed_brings_the_devices_back():
+    simgpu.install(["t4", "a100"], CORE)
+    with simgpu.installed("toy", CORE):
+        assert (simgpu.device_count(), simgpu.get_device_name()) == (1, "toy GPU")
+    assert (simgpu.device_count(), simgpu.get_device_name()) == (2, "Tesla T4")
+
+
+def test_a_list_without_gpus_is_refused():
+    with pytest.raises(UnknownDeviceError):
+        simgpu.install([], CORE)
+    assert simgpu.device_count() == 1

@@ -11,6 +11,7 @@ from tinytorch_gpu.errors import (
     UnknownDeviceError,
 )
 from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.runtime.device import use_gpus
 from tinytorch_gpu.tinytorch import Linear, ReLU, Sequential, Tensor
 
 
@@ -48,7 +49,7 @@ def test_copies_are_recorded_with_their_bytes():
     )
 
 
-@pytest.mark.parametrize("name", ["cuda", "simgpu:1", "gpu", 0, None])
+@pytest.mark.parametrize("name", ["cuda", "simgpu:1", "gpu", 1, None])
 def test_unknown_devices(name):
     with pytest.raises(UnknownDeviceError, match="simgpu"):
         Tensor([1.0]).to(name)
@@ -119,3 +120,99 @@ def test_memory_is_freed_with_the_tensors():
     assert simgpu.memory_allocated() == before + 16384
     del there
     assert simgpu.memory_allocated() == before
+
+
+def test_a_pinned_tensor_moves_without_stopping_the_host():
+    pinned = Tensor(np.ones((64, 64), np.float32)).pin_memory()
+    assert pinned.is_pinned()
+    assert pinned.pin_memory() is pinned
+    with profiler.profile() as prof:
+        moved = pinned.to("simgpu", non_blocking=True)
+        back = moved.to("cpu", non_blocking=True)
+        pinned.to("simgpu")
+    copies = [r for r in prof.events() if hasattr(r, "direction")]
+    assert [(c.direction, c.is_async) for c in copies] == [
+        ("h2d", True),
+        ("d2h", True),
+        ("h2d", False),
+    ]
+    assert all(copy.is_pinned for copy in copies)
+    assert not moved.is_pinned()
+    assert (back.data == 1).all()
+
+
+def test_ordinary_memory_stops_the_host_whatever_is_asked():
+    tensor = Tensor(np.ones(8, np.float32))
+    assert not tensor.is_pinned()
+    with profiler.profile() as prof:
+        tensor.to("simgpu", non_blocking=True)
+    (copy,) = [r for r in prof.events() if hasattr(r, "direction")]
+    assert not copy.is_async
+
+
+def test_device_memory_cannot_be_pinned():
+    tensor = Tensor(np.ones(8, np.float32)).to("simgpu")
+    with pytest.raises(HostAccessError, match="pin_memory"):
+        tensor.pin_memory()
+
+
+@pytest.fixture
+def two_gpus():
+    return use_gpus(["t4", "t4"])
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_to_goes_to_the_device_that_is_named():
+    host = Tensor([[1.0, 2.0]])
+    there = host.to("simgpu:1")
+    assert (there.device, host.to("simgpu").device) == ("simgpu:1", "simgpu:0")
+    assert host.to(1).device == "simgpu:1"
+    with simgpu.device(1):
+        assert there.to("simgpu") is there
+        assert host.to("simgpu").device == "simgpu:1"
+    back = there.to("simgpu:0")
+    assert back.device == "simgpu:0"
+    assert (there + there).device == "simgpu:1"
+    assert back.cpu().numpy().tolist() == there.cpu().numpy().tolist() == [[1, 2]]
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_operands_on_two_devices_are_refused():
+    one, two = Tensor([1.0]).to("simgpu:0"), Tensor([1.0]).to("simgpu:1")
+    with pytest.raises(DeviceMismatchError, match="different devices"):
+        _ = one + two
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_gradients_go_back_from_device_to_device():
+    leaf = Tensor([1.0, 2.0], requires_grad=True)
+    middle = (leaf.to("simgpu:1") * 3.0).to("simgpu:0")
+    (middle * 2.0).sum().backward()
+    assert isinstance(leaf.grad, np.ndarray)
+    assert leaf.grad.tolist() == [6.0, 6.0]
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_a_model_trains_on_the_second_device():
+    model = Sequential(Linear(3, 4), ReLU(), Linear(4, 1)).to("simgpu:1")
+    x = Tensor(np.ones((2, 3))).to("simgpu:1")
+    model(x).sum().backward()
+    weight = model.parameters()[0]
+    assert weight.device == "simgpu:1"
+    assert weight.grad.device == "simgpu:1"
+    weight.data = np.zeros((3, 4), np.float32)
+    assert weight.device == "simgpu:1"
+
+
+def test_a_copy_between_devices_is_recorded_on_both(two_gpus):
+    there = Tensor(np.ones((4, 4))).to("simgpu:1")
+    told = [[], []]
+    for device, records in zip(two_gpus, told, strict=True):
+        device.timeline.listeners.append(records.append)
+    there.to("simgpu:0")
+    for device, records in zip(two_gpus, told, strict=True):
+        device.timeline.listeners.remove(records.append)
+    (down,), (up, op) = told[1], told[0]
+    assert (down.direction, down.bytes) == ("d2h", 64)
+    assert (up.direction, up.bytes, up.reason) == ("h2d", 64, "to('simgpu:0')")
+    assert op.op == "tinytorch::to"

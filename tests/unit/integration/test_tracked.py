@@ -1,0 +1,87 @@
+"""Generation A: the learner's own nodes, and their own code where theirs differ."""
+
+import numpy as np
+import pytest
+
+import tinytorch_gpu as simgpu
+from tests.conformance.package import Package, host
+from tinytorch_gpu import profiler
+
+NAME = "standin_a.core"
+
+
+@pytest.fixture
+def package():
+    found = Package(NAME)
+    with simgpu.installed("t4", NAME):
+        yield found
+
+
+def ops(prof):
+    """Return name → what served it, of the ops in a profile."""
+    return {r.op: r.key for r in prof.events() if hasattr(r, "implementation")}
+
+
+def test_a_kernel_computes_and_the_learners_node_goes_on(package):
+    x = package.leaf([[-1.0, 2.0]], "simgpu")
+    with profiler.profile() as prof:
+        out = package.get("ReLU")().forward(x)
+        out.sum().backward()
+    assert type(out._grad_fn).__name__ == "ReLUBackward"
+    assert ops(prof)["tinytorch::relu"] == "SimGPU"
+    assert ops(prof)["tinytorch::relu_backward"] == "SimGPU"
+    assert host(x.grad).tolist() == [[0.0, 1.0]]
+
+
+def test_a_node_of_another_name_lets_the_learners_code_run(package, monkeypatch):
+    autograd = package.found.modules["autograd"]
+    monkeypatch.delattr(autograd, "ReLUBackward")
+    x = package.plain([[-1.0, 2.0]], "simgpu")
+    x.requires_grad, x.grad = True, None
+    with profiler.profile() as prof, pytest.raises(NameError, match="ReLUBackward"):
+        package.get("ReLU")().forward(x)
+    assert "tinytorch::relu" not in ops(prof)
+
+
+def test_a_rule_that_is_not_the_kernels_runs_as_it_is_written(package):
+    x = package.leaf([[-1.0, 2.0]], "simgpu")
+    with profiler.profile() as prof:
+        package.get("GELU")().forward(x).sum().backward()
+    served = ops(prof)
+    assert served["tinytorch::gelu"] == "SimGPU"
+    assert served["tinytorch::gelu_tanh_backward"] == "Decompose"
+    assert "tinytorch::gelu_backward" not in served
+
+
+def test_a_gradient_of_the_wrong_shape_broadcasts_as_on_the_cpu(package):
+    told = {}
+    for device in ("cpu", "simgpu"):
+        out = package.get("Sigmoid")().forward(package.leaf(np.zeros((2, 3)), device))
+        gradient = package.plain([1.0, 2.0, 3.0], device).data
+        with profiler.profile() as prof:
+            (grad,) = out._grad_fn.apply(gradient)
+        told[device] = host(grad).tolist()
+    assert told["simgpu"] == told["cpu"] == [[0.25, 0.5, 0.75]] * 2
+    assert "tinytorch::sigmoid_backward" not in ops(prof)
+    assert "tinytorch::sigmoid_backward_own_code" in ops(prof)
+
+
+def test_no_grad_hangs_no_node(package):
+    x = package.leaf([[1.0]], "simgpu")
+    with package.get("no_grad")():
+        out = package.get("Sigmoid")().forward(x)
+    assert not out.requires_grad
+    assert getattr(out, "_grad_fn", None) is None
+
+
+def test_an_op_without_a_node_has_no_gradient_as_on_the_cpu(package):
+    x = package.leaf([[1.0]], "simgpu")
+    assert not package.get("Tanh")().forward(x).requires_grad
+
+
+def test_one_element_stays_on_the_device(package):
+    x = package.leaf([[1.0, 2.0]], "simgpu")
+    one = x[0, 1]
+    assert (one.device, one.shape) == ("simgpu:0", ())
+    one.backward()
+    assert host(x.grad).tolist() == [[0.0, 1.0]]

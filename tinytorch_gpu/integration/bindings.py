@@ -1,0 +1,137 @@
+"""How the call of a generation B `Function` becomes the call of an op.
+
+A `Function` keeps its parameters as attributes and its operands in `inputs`; the op
+wants arrays first and parameters by name. One line here for each op that takes more
+than the inputs themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.library import call
+from tinytorch_gpu.memory import DeviceArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["BINDINGS", "Binding", "max_pool2d_backward", "sliced"]
+
+
+def _inputs(node: Any) -> tuple[Any, ...]:
+    return tuple(t.data for t in node.inputs)
+
+
+def _no_parameters(node: Any) -> dict[str, Any]:
+    del node
+    return {}
+
+
+@dataclass(frozen=True)
+class Binding:
+    """How a Function class's call becomes an op's call.
+
+    Args:
+        parameters: what the op takes by name.
+        more: what the op takes after the inputs.
+        saved: what the backward kernel takes beside the gradient.
+        rule: the whole gradient, where it is more than one call.
+        backward_parameters: what the backward kernel takes by name, where it is not
+            what the op takes.
+    """
+
+    parameters: Callable[[Any], dict[str, Any]] = _no_parameters
+    more: Callable[[Any], tuple[Any, ...]] = lambda _: ()
+    saved: Callable[[Any], tuple[Any, ...]] = _inputs
+    backward_parameters: Callable[[Any], dict[str, Any]] | None = None
+    rule: Callable[[Any, Any], Any] | None = None
+
+
+def _named(*names: str) -> Callable[[Any], dict[str, Any]]:
+    return lambda node: {name: getattr(node, name) for name in names}
+
+
+def _of_layer(*names: str) -> Callable[[Any], dict[str, Any]]:
+    return lambda node: {name: getattr(node.layer, name) for name in names}
+
+
+def _input(node: Any) -> tuple[Any, ...]:
+    return (node.inputs[0].data,)
+
+
+def _output(node: Any) -> tuple[Any, ...]:
+    return (node.output.data,)
+
+
+def _statistics(node: Any) -> tuple[Any, ...]:
+    return node.mean.reshape(-1), node.var.reshape(-1)
+
+
+def sliced(array: DeviceArray, key: Any) -> Any:
+    """Return array[key] on the device: a view, also of one element, or a gather.
+
+    Args:
+        array: device array.
+        key: what stands in the brackets.
+    """
+    keys = key if isinstance(key, tuple) else (key,)
+    has_arrays = any(isinstance(k, (list, np.ndarray, DeviceArray)) for k in keys)
+    return array[key] if has_arrays else array.part(key)
+
+
+def max_pool2d_backward(grad: Any, x: Any, window: dict[str, Any]) -> Any:
+    """Find again where each maximum stood, and send the gradient there.
+
+    Args:
+        grad: device array (N, C, H', W').
+        x: what was pooled, device array (N, C, H, W).
+        window: kernel_size, stride and padding.
+    """
+    _, places = call("max_pool2d_with_indices", x, **window)
+    return call("max_pool2d_with_indices_backward", grad, places, input_shape=x.shape)
+
+
+def _max_pool2d_rule(node: Any, grad: Any) -> Any:
+    return max_pool2d_backward(grad, node.inputs[0].data, _WINDOW(node))
+
+
+def _avg_pool2d_rule(node: Any, grad: Any) -> Any:
+    shape = node.inputs[0].data.shape
+    return call("avg_pool2d_backward", grad, input_shape=shape, **_WINDOW(node))
+
+
+_AXES = Binding(_named("axis", "keepdims"))
+_WINDOW = _of_layer("kernel_size", "stride", "padding")
+BINDINGS = {
+    "sum": _AXES,
+    "mean": _AXES,
+    "max": _AXES,
+    "relu": Binding(saved=_input),
+    "gelu": Binding(saved=_input),
+    "sigmoid": Binding(saved=_output),
+    "tanh": Binding(saved=_output),
+    "softmax": Binding(_named("dim"), saved=_output),
+    "log_softmax": Binding(_named("dim"), saved=_output),
+    "cross_entropy": Binding(),
+    "masked_fill": Binding(more=lambda node: (node.mask, node.value)),
+    "conv2d": Binding(
+        _of_layer("stride", "padding"), saved=lambda node: _inputs(node)[:2]
+    ),
+    "max_pool2d": Binding(_WINDOW, rule=_max_pool2d_rule),
+    "avg_pool2d": Binding(_WINDOW, rule=_avg_pool2d_rule),
+    "embedding": Binding(
+        more=lambda node: (node.indices,),
+        saved=lambda node: (node.indices,),
+        backward_parameters=lambda node: {"num_embeddings": len(node.inputs[0].data)},
+    ),
+    "layer_norm": Binding(_named("eps"), saved=lambda node: _inputs(node)[:2]),
+    "batch_norm": Binding(
+        _named("eps"),
+        more=_statistics,
+        saved=lambda node: (*_inputs(node)[:2], *_statistics(node)),
+        backward_parameters=_named("eps", "training"),
+    ),
+}

@@ -1,0 +1,149 @@
+"""Generation A's gradient rules on the device: the `apply` of autograd's nodes.
+
+Each becomes one op, `relu_backward` for `ReLUBackward.apply`: a kernel serves it where
+one computes just what the rule says, else its own NumPy code becomes further ops.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.integration.bindings import max_pool2d_backward, sliced
+from tinytorch_gpu.integration.home import at_home
+from tinytorch_gpu.integration.layer_ops import window_of
+from tinytorch_gpu.integration.ops import op_name, own_code
+from tinytorch_gpu.library import call, registered
+from tinytorch_gpu.memory import DeviceArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.integration.detect import TinyTorch
+    from tinytorch_gpu.integration.patches import Patches
+
+__all__ = ["patch_gradient_rules"]
+
+
+def _output(name: str) -> Callable[[Any, Any], Any]:
+    """Return the rule of an element-wise op whose gradient needs the output."""
+
+    def rule(node: Any, grad: Any) -> Any:
+        _check_shape(node.output_data, grad)
+        return call(name, grad, node.output_data)
+
+    return rule
+
+
+def _relu(node: Any, grad: Any) -> Any:
+    x = node.saved_tensors[0].data
+    _check_shape(x, grad)
+    return call("relu_backward", grad, x)
+
+
+def _softmax(node: Any, grad: Any) -> Any:
+    _check_shape(node.output_data, grad)
+    return call("softmax_backward", grad, node.output_data, dim=node.dim)
+
+
+def _cross_entropy(node: Any, grad: Any) -> Any:
+    logits = node.saved_tensors[0].data
+    return call("cross_entropy_backward", grad, logits, node.targets_data)
+
+
+def _conv2d(node: Any, grad: Any) -> Any:
+    window = {"stride": node.stride, "padding": node.padding}
+    return call("conv2d_backward", grad, node.x.data, node.weight.data, **window)
+
+
+def _max_pool2d(node: Any, grad: Any) -> Any:
+    return max_pool2d_backward(grad, node.x.data, window_of(node))
+
+
+def _embedding(node: Any, grad: Any) -> Any:
+    indices = node.indices.data.astype(np.int64)
+    rows = node.saved_tensors[0].shape[0]
+    return call("embedding_backward", grad, indices, num_embeddings=rows)
+
+
+def _slice(node: Any, grad: Any) -> Any:
+    """Put the gradient where the elements came from, into zeros."""
+    made = np.zeros_like(node.saved_tensors[0].data)
+    part = sliced(made, node.key)
+    if grad.size != part.size:
+        raise _OtherNodeError
+    made[node.key] = grad.reshape(part.shape)
+    return made
+
+
+class _OtherNodeError(Exception):
+    """The learner's node is not what the kernel computes."""
+
+
+def _check_shape(saved: Any, grad: Any) -> None:
+    """Find a gradient of another shape than the output's: a slip that NumPy broadcasts.
+
+    The learner's own rule then does on the device what it does on the CPU.
+    """
+    if saved.shape != grad.shape:
+        raise _OtherNodeError
+
+
+# The gradient by kernels, for rules that compute just that.
+RULES: dict[str, Callable[[Any, Any], Any]] = {
+    "relu_backward": _relu,
+    "sigmoid_backward": _output("sigmoid_backward"),
+    "tanh_backward": _output("tanh_backward"),
+    "softmax_backward": _softmax,
+    "cross_entropy_backward": _cross_entropy,
+    "conv2d_backward": _conv2d,
+    "max_pool2d_backward": _max_pool2d,
+    "embedding_backward": _embedding,
+    "slice_backward": _slice,
+}
+KERNELS = {
+    "max_pool2d_backward": "max_pool2d_with_indices_backward",
+    "slice_backward": "fill",
+}
+# Generation A's rule differentiates GELU's tanh form, our kernel the sigmoid form.
+OTHER_NAMES = {"gelu_backward": "gelu_tanh_backward"}
+
+
+def patch_gradient_rules(patches: Patches, found: TinyTorch) -> None:
+    """Send the `apply` of every node class to the dispatcher on device gradients.
+
+    Args:
+        patches: where originals are kept.
+        found: a TinyTorch of generation A.
+    """
+    base = found.function_class
+    for node in found.classes() if base else []:
+        if issubclass(node, base) and node is not base and "apply" in vars(node):
+            original = patches.original(node, "apply")
+            name = node.__name__.lstrip("_").removesuffix("Backward")
+            op = f"{op_name(name)}_backward"
+            rule = at_home(original, f"{node.__name__}.apply")
+            patches.set(node, "apply", _rule(rule, OTHER_NAMES.get(op, op)))
+
+
+def _rule(original: Callable[..., Any], op: str) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def apply(self: Any, grad_output: Any) -> Any:
+        if not isinstance(grad_output, DeviceArray):
+            return original(self, grad_output)
+        try:
+            grads = _by_kernel(op, self, grad_output)
+        except (AttributeError, IndexError, _OtherNodeError):
+            return own_code(op, [grad_output], lambda: original(self, grad_output))
+        return grads if isinstance(grads, tuple) else (grads,)
+
+    return apply
+
+
+def _by_kernel(op: str, node: Any, grad: Any) -> Any:
+    rule = RULES.get(op)
+    if rule is None or f"tinytorch::{KERNELS.get(op, op)}" not in registered():
+        raise _OtherNodeError
+    return rule(node, grad)

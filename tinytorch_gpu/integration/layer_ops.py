@@ -1,0 +1,139 @@
+"""Generation A's layers that are ops: convolution, pooling, embedding.
+
+Their `forward` is a Python loop over elements, or a gather, on `.data`; the learner's
+own node (`Conv2dBackward(x, weight, ...)`) then goes on with the gradient. On device
+operands a kernel computes, and that node is made with the arguments it asks for.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.library import call, registered
+from tinytorch_gpu.memory import DeviceArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.integration.detect import TinyTorch
+    from tinytorch_gpu.integration.patches import Patches
+
+__all__ = ["LAYER_OPS", "LayerOp", "patch_layer_ops", "window_of"]
+
+
+@dataclass(frozen=True)
+class LayerOp:
+    """How a layer of generation A is an op.
+
+    Args:
+        owner: the layer's class.
+        op: PyTorch's name.
+        node: the class that goes on with the gradient.
+        arrays: the op's operands, of the layer and its input Tensor.
+        parameters: what the op takes by name, of the layer.
+    """
+
+    owner: str
+    op: str
+    node: str
+    arrays: Callable[[Any, Any], tuple[Any, ...]]
+    parameters: Callable[[Any], dict[str, Any]]
+
+
+def window_of(layer: Any) -> dict[str, Any]:
+    """Return the window of a pooling layer, or of its node, as ops take it."""
+    names = ("kernel_size", "stride", "padding")
+    return {name: getattr(layer, name) for name in names}
+
+
+def _convolved(layer: Any, x: Any) -> tuple[Any, ...]:
+    bias = None if layer.bias is None else layer.bias.data
+    return x.data, layer.weight.data, bias
+
+
+def _pooled(layer: Any, x: Any) -> tuple[Any, ...]:
+    del layer
+    return (x.data,)
+
+
+def _looked_up(layer: Any, indices: Any) -> tuple[Any, ...]:
+    return layer.weight.data, indices.data.astype(np.int64)
+
+
+LAYER_OPS = (
+    LayerOp(
+        "Conv2d",
+        "conv2d",
+        "Conv2dBackward",
+        _convolved,
+        lambda layer: {"stride": layer.stride, "padding": layer.padding},
+    ),
+    LayerOp("MaxPool2d", "max_pool2d", "MaxPool2dBackward", _pooled, window_of),
+    LayerOp("AvgPool2d", "avg_pool2d", "AvgPool2dBackward", _pooled, window_of),
+    LayerOp("Embedding", "embedding", "EmbeddingBackward", _looked_up, lambda _: {}),
+)
+
+
+def patch_layer_ops(patches: Patches, found: TinyTorch) -> None:
+    """Send the layers of the table to the dispatcher on device operands.
+
+    Args:
+        patches: where originals are kept.
+        found: a TinyTorch of generation A.
+    """
+    classes = {owner.__name__: owner for owner in reversed(found.classes())}
+    for layer_op in LAYER_OPS:
+        owner = classes.get(layer_op.owner)
+        if owner is not None and "forward" in vars(owner):
+            original = patches.original(owner, "forward")
+            node = classes.get(layer_op.node)
+            patches.set(owner, "forward", _forward(original, layer_op, node, found))
+
+
+def _forward(
+    original: Callable[..., Any], layer_op: LayerOp, node: type | None, found: TinyTorch
+) -> Callable[..., Any]:
+    wanted = set(inspect.unwrap(original).__code__.co_names)
+
+    @functools.wraps(original)
+    def forward(self: Any, x: Any, *args: Any, **options: Any) -> Any:
+        tensors = [x, *self.parameters()]
+        is_host = not any(isinstance(t.data, DeviceArray) for t in tensors)
+        has_kernel = f"tinytorch::{layer_op.op}" in registered()
+        if is_host or args or options or not has_kernel:
+            return original(self, x, *args, **options)
+        arrays = layer_op.arrays(self, x)
+        out = found.tensor_class(
+            call(layer_op.op, *arrays, **layer_op.parameters(self))
+        )
+        is_needed = any(getattr(t, "requires_grad", False) for t in tensors)
+        if "requires_grad" in wanted or layer_op.node in wanted:
+            out.requires_grad = is_needed
+        if layer_op.node in wanted and node is not None and found.is_recorded(*tensors):
+            out._grad_fn = _node(node, self, x, out)  # noqa: SLF001
+        return out
+
+    return forward
+
+
+def _node(node: Any, layer: Any, x: Any, out: Any) -> Any:
+    """Make the learner's node with the arguments it asks for by name."""
+    padding = getattr(layer, "padding", 0)
+    height, width = (
+        (n + 2 * padding for n in x.shape[-2:]) if len(x.shape) == 4 else (0, 0)
+    )
+    known = {
+        **vars(layer),
+        "x": x,
+        "input": x,
+        "indices": x,
+        "output_shape": out.shape,
+        "padded_shape": (*x.shape[:2], height, width),
+    }
+    wanted = list(inspect.signature(node.__init__).parameters)[1:]
+    return node(**{name: known[name] for name in wanted})

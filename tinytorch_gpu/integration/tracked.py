@@ -1,0 +1,186 @@
+"""Generation A's ops on the device: methods and `forward`s that autograd has wrapped.
+
+There an op is a method (`Tensor.matmul`, `Sigmoid.forward`) that computes and then
+hangs a node on the result, `SigmoidBackward(x, out)`, whose `apply` is the gradient
+rule. On device operands the op asks the dispatcher for the numbers and hangs the
+learner's own node on the result. Where no kernel serves it, or the node is not as
+expected, the learner's own code runs: its NumPy calls become launches.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tinytorch_gpu.integration.bindings import sliced
+from tinytorch_gpu.integration.home import at_home
+from tinytorch_gpu.integration.layer_ops import LAYER_OPS
+from tinytorch_gpu.integration.ops import own_code
+from tinytorch_gpu.library import call, registered
+from tinytorch_gpu.memory import DeviceArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinytorch_gpu.integration.detect import TinyTorch
+    from tinytorch_gpu.integration.patches import Patches
+
+__all__ = ["TRACKED", "Tracked", "patch_tracked", "tracked_ops"]
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """How a method of generation A is an op.
+
+    Args:
+        owner: the class.
+        method: its method; the object is an operand where the class is `Tensor`.
+        op: PyTorch's name.
+        node: the class of autograd that goes on with the gradient.
+        tensors: how many operands are Tensors.
+        parameters: arguments that the op takes by name.
+    """
+
+    owner: str
+    method: str
+    op: str
+    node: str
+    tensors: int = 1
+    parameters: tuple[str, ...] = ()
+
+
+TRACKED = (
+    Tracked("Tensor", "matmul", "matmul", "MatmulBackward", 2),
+    Tracked("Tensor", "sum", "sum", "SumBackward", 1, ("axis", "keepdims")),
+    Tracked("Tensor", "__getitem__", "slice", "SliceBackward", 1, ("key",)),
+    Tracked("Sigmoid", "forward", "sigmoid", "SigmoidBackward"),
+    Tracked("ReLU", "forward", "relu", "ReLUBackward"),
+    Tracked("Tanh", "forward", "tanh", "TanhBackward"),
+    Tracked("GELU", "forward", "gelu", "GELUBackward"),
+    Tracked("Softmax", "forward", "softmax", "SoftmaxBackward", 1, ("dim",)),
+    Tracked("MSELoss", "forward", "mse", "MSEBackward", 2),
+    Tracked("BinaryCrossEntropyLoss", "forward", "bce", "BCEBackward", 2),
+    Tracked("CrossEntropyLoss", "forward", "cross_entropy", "CrossEntropyBackward", 2),
+)
+
+
+def tracked_ops(found: TinyTorch) -> list[str]:
+    """Return the names of the ops of a TinyTorch of generation A.
+
+    Args:
+        found: the TinyTorch.
+    """
+    names = {owner.__name__ for owner in found.classes()}
+    return sorted(one.op for one in (*TRACKED, *LAYER_OPS) if one.owner in names)
+
+
+def patch_tracked(patches: Patches, found: TinyTorch) -> None:
+    """Send generation A's ops to the dispatcher when their operands are on a device.
+
+    Args:
+        patches: where originals are kept.
+        found: the TinyTorch to change.
+    """
+    classes = {owner.__name__: owner for owner in reversed(found.classes())}
+    for tracked in TRACKED:
+        owner = classes.get(tracked.owner)
+        if owner is not None and tracked.method in vars(owner):
+            original = patches.original(owner, tracked.method)
+            patches.set(owner, tracked.method, _op(original, tracked, found))
+
+
+def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any:
+    """Wrap a method: device operands go through the dispatcher."""
+    signature = inspect.signature(original)
+    skipped = 0 if tracked.owner == "Tensor" else 1
+    at_work = at_home(original, f"{tracked.owner}.{tracked.method}")
+
+    @functools.wraps(original)
+    def method(*args: Any, **options: Any) -> Any:
+        given = signature.bind(*args, **options)
+        given.apply_defaults()
+        tensors = list(given.arguments.values())[skipped:][: tracked.tensors]
+        arrays = [getattr(tensor, "data", None) for tensor in tensors]
+        if not any(isinstance(array, DeviceArray) for array in arrays):
+            return original(*args, **options)
+        names = [n for n in tracked.parameters if n in given.arguments]
+        parameters = {name: given.arguments[name] for name in names}
+        out = _served(original, tracked, found, tensors, arrays, parameters)
+        if out is None:
+            out = _by_own_code(tracked.op, arrays, lambda: at_work(*args, **options))
+        return out
+
+    return method
+
+
+def _served(
+    original: Callable[..., Any],
+    tracked: Tracked,
+    found: TinyTorch,
+    tensors: list[Any],
+    arrays: list[Any],
+    parameters: dict[str, Any],
+) -> Any:
+    """Let a kernel compute the op and hang its node on; None where that cannot be."""
+    hang = _node_maker(original, tracked, found, tensors, parameters)
+    if hang is None or any(array is None for array in arrays):
+        return None
+    if tracked.op == "slice":  # an element of a tensor stays on the device, 0-d
+        key = parameters["key"]
+        data = call("slice", *arrays, decomposition=lambda: sliced(arrays[0], key))
+    elif f"tinytorch::{tracked.op}" in registered():
+        data = call(tracked.op, *arrays, **parameters)
+    else:
+        return None
+    out = found.tensor_class(data)
+    hang(out)
+    return out
+
+
+def _by_own_code(op: str, arrays: list[Any], code: Callable[[], Any]) -> Any:
+    """Run the learner's own code as the op; it hangs its node on by itself."""
+    made: list[Any] = []
+
+    def decomposition() -> Any:
+        made.append(code())
+        return made[0].data
+
+    own_code(op, arrays, decomposition)
+    return made[0]
+
+
+def _node_maker(
+    original: Callable[..., Any],
+    tracked: Tracked,
+    found: TinyTorch,
+    tensors: list[Any],
+    parameters: dict[str, Any],
+) -> Callable[[Any], None] | None:
+    """Return what hangs the learner's node on a result; None if theirs is another."""
+    names = inspect.unwrap(original).__code__.co_names
+    if "_grad_fn" not in names or not found.is_recorded(*tensors):
+        return lambda _: None
+    node = getattr(found.modules.get("autograd"), tracked.node, None)
+    if node is None or tracked.node not in names:
+        return None
+    wanted = inspect.signature(node.__init__).parameters
+    named = {name: value for name, value in parameters.items() if name in wanted}
+    by_place = [
+        p
+        for p in list(wanted.values())[1:]
+        if p.default is p.empty
+        and p.kind is not p.VAR_POSITIONAL
+        and p.name not in named
+    ]
+    takes_output = len(by_place) == len(tensors) + 1
+    if by_place and not takes_output and len(by_place) != len(tensors):
+        return None
+
+    def hang(out: Any) -> None:
+        out.requires_grad = True
+        operands = (*tensors, out) if takes_output else tensors
+        out._grad_fn = node(*operands, **named)  # noqa: SLF001  (TinyTorch's name)
+
+    return hang
