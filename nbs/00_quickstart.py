@@ -124,16 +124,18 @@ print(averages.table())
 #   launches and copies there were. Counts are exact; time is a model.
 # - **op, calls, launches.** `sigmoid` was called 200 times and launched its kernel 200
 #   times. `matmul_backward` has no kernel of its own (`→ matmul`): it ran as further ops,
-#   in whose rows its launches and its time are.
-# - **kernel.** The function that computed the values, with file and line. In the row
+#   in whose rows its launches are.
+# - **Below an op.** The functions that computed its values, with file and line. Below
 #   `sigmoid` it is yours.
-# - **sectors/request.** A *request* is one memory instruction of a warp (32 threads). The
+# - **sectors/ request.** A *request* is one memory instruction of a warp (32 threads). The
 #   memory system moves whole *sectors* of 32 bytes. 32 threads × 4 bytes side by side are
 #   4 sectors: the minimum for full warps. These arrays are smaller than a warp, so fewer.
-# - **H2D, D2H.** Bytes copied to the device and back. Within the loop there are none: the
-#   data stays on the device.
-# - **modelled time, share.** By how much the op lengthened the timeline; the shares add up
+# - **self CPU, self device.** Modelled time that the host was busy (it asks for each
+#   launch) and that kernels and copies ran. Both go on at once.
+# - **self time, share.** By how much the op lengthened the timeline; the shares add up
 #   to 100 %.
+# - **total time.** The same with all ops inside: `mse` itself does nothing, and takes the
+#   time of its `sub`, `mul` and `mean`.
 # - **Last lines.** How many launches were *traced* (every access counted) and how many
 #   were *replayed*: the same kernel on the same shapes, whose addresses do not depend on
 #   data, has the same counts. Values are always computed.

@@ -16,7 +16,7 @@ from tinytorch_gpu.arch.gpu_table import gpu_sheet, gpu_table
 from tinytorch_gpu.as_numba.check import check_program
 from tinytorch_gpu.as_numba.run import add_program, prepare, run_program
 from tinytorch_gpu.demo import DemoReport, run_demo
-from tinytorch_gpu.errors import SimGPUError
+from tinytorch_gpu.errors import GPUNotFoundError, SimGPUError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words after `simgpu`; None takes those of the process.
 
     Returns:
-        0, or 1 after an error, which is told in four parts on standard error; of
-        `check` 1 also if the sanitizer found an error.
+        0; 2 for a GPU that there is not, 1 after any other error, both told in four
+        parts on standard error; of `check` 1 also if the sanitizer found an error.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             prepare(options, as_numba=options.as_numba)
     except SimGPUError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
-        return 1
+        return 2 if isinstance(error, GPUNotFoundError) else 1
     if options.command == "check":
         return check_program(options)
     if options.command == "run":  # its own errors keep their traceback
@@ -89,11 +89,10 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        message = f"{value} is less than 1"
-        raise argparse.ArgumentTypeError(message)
-    return value
+    if text.isdecimal() and int(text):
+        return int(text)
+    message = f"{text} is no whole number of 1 or more"
+    raise argparse.ArgumentTypeError(message)
 
 
 def _writable(text: str) -> Path:

@@ -21,7 +21,18 @@ from tinytorch_gpu.trace import (
 HERE = SourceLine("k", "k.py", 1, "out[i] = x[i] * y[i] + out[i]")
 GPUS = st.sampled_from(sorted(PRESETS))
 COUNT = st.integers(0, 10**7)
-NAMES = ["requests", "sectors", "lines", "passes", "fp32", "fp64", "special", "instructions", "atomics", "array_bytes"]
+NAMES = [
+    "requests",
+    "sectors",
+    "lines",
+    "passes",
+    "fp32",
+    "fp64",
+    "special",
+    "instructions",
+    "atomics",
+    "array_bytes",
+]
 
 
 @st.composite

@@ -29,7 +29,7 @@ def check_program(options: argparse.Namespace) -> int:
             `seeds`, `json`.
 
     Returns:
-        1 if there are errors or the program raised, else 0.
+        1 if there are errors or the program raised, 130 after Ctrl-C, else 0.
 
     Raises:
         SystemExit: the program ended itself, and there are no errors.
@@ -41,23 +41,37 @@ def check_program(options: argparse.Namespace) -> int:
     try:
         with sanitize(show=False, **choices) as report:
             run_program(options)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  (told after the report)
+    except BaseException as error:  # noqa: BLE001  (told after the report)
         raised = error
     _tell(report, options.json)
     if isinstance(raised, SystemExit):
         if not report.errors:
             raise raised
+        if not isinstance(raised.code, int | None):
+            print(raised.code, file=sys.stderr)  # noqa: T201  (as Python does)
     elif raised is not None:
         sys.stdout.flush()
         traceback.print_exception(type(raised), raised, _own(raised.__traceback__))
-        return 1
+        return 130 if isinstance(raised, KeyboardInterrupt) else 1
     return 1 if report.errors else 0
 
 
 def _tell(report: SanitizerReport, file: Path | None) -> None:
     print(f"\n{report}")  # noqa: T201
     if file is not None:
-        file.write_text(json.dumps(report.to_dict(), indent=2) + "\n")
+        file.write_text(_json(report.to_dict()) + "\n")
+
+
+def _json(value: Any, margin: str = "\n") -> str:
+    """Write a line for each fact: a finding's threads may be hundreds."""
+    inner = f"{margin}  "
+    if isinstance(value, dict) and value:
+        facts = (f"{json.dumps(name)}: {_json(v, inner)}" for name, v in value.items())
+        return "{" + inner + f",{inner}".join(facts) + margin + "}"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        parts = (_json(part, inner) for part in value)
+        return "[" + inner + f",{inner}".join(parts) + margin + "]"
+    return json.dumps(value)
 
 
 def _own(trace: TracebackType | None) -> TracebackType | None:

@@ -21,7 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tinytorch_gpu.cost.requests import BoolArray, IntArray, check_requests, steps
+from tinytorch_gpu.cost.requests import (
+    BoolArray,
+    IntArray,
+    check_requests,
+    sorted_runs,
+    steps,
+)
 
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
@@ -174,9 +180,7 @@ def _is_within_banks(first: IntArray, words_per_lane: int) -> bool:
 
 def _largest_queue(cells: IntArray, active: BoolArray) -> IntArray:
     """Most different cells that a row wants of one bank, (rows,)."""
-    ordered = np.sort(np.where(active, cells, -1), axis=1)
-    is_new = steps(ordered) != 0
-    is_new[:, 0] = True
+    ordered, is_new = sorted_runs(cells, active)
     row_start = BANKS * np.arange(len(cells))[:, None]
     queue = row_start + (ordered & (BANKS - 1))  # one queue for each row and bank
     waiting = queue[is_new & (ordered >= 0)]

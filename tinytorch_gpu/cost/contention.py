@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinytorch_gpu.cost.requests import BoolArray, IntArray, steps
+from tinytorch_gpu.cost.requests import BoolArray, IntArray, sorted_runs
 
 __all__ = ["most_at_one_address"]
 
@@ -36,9 +36,7 @@ def most_at_one_address(addresses: IntArray, active_mask: BoolArray) -> IntArray
     are not merged.
     Source: as for the module.
     """
-    ordered = np.sort(np.where(active_mask, addresses, -1), axis=1)
-    is_start = steps(ordered) != 0
-    is_start[:, 0] = True
+    ordered, is_start = sorted_runs(addresses, active_mask)
     starts = np.flatnonzero(is_start)
     lengths = np.diff(starts, append=ordered.size)
     lengths[ordered.ravel()[starts] < 0] = 0  # the inactive lanes

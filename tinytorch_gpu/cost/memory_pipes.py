@@ -108,7 +108,7 @@ def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
     gives 4 bytes for each clock; GA102 whitepaper: 128 bytes, on Turing 64; CUDA C
     Programming Guide 3.2: on 1.x and 2.x a bank takes two clocks.
     """
-    passes = sum(a.wavefronts for a in counts.accesses if a.space == "shared")
+    passes = sum(access.wavefronts for access in counts.shared_accesses)
     banks = 16 if spec.compute_capability[0] == 1 else 32
     return passes * 4 * banks / spec.shared_bytes_per_clock
 

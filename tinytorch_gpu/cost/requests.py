@@ -110,6 +110,30 @@ def row_sums(flags: BoolArray) -> IntArray:
     return sums
 
 
+def sorted_runs(values: IntArray, active_mask: BoolArray) -> tuple[IntArray, BoolArray]:
+    """Sort the values of each request, and mark where runs of equal ones begin.
+
+    Args:
+        values: int64 (requests, lanes), 0 or more where the lane is active.
+        active_mask: bool (requests, lanes).
+
+    Returns:
+        int64 and bool, (requests, lanes): the values in order, -1 first for inactive
+        lanes; and whether the value before is another, or there is none.
+
+    Example:
+        >>> sorted_runs(np.array([[7, 3, 7]]), np.ones((1, 3), bool))
+        (array([[3, 7, 7]]), array([[ True,  True, False]]))
+
+    Limits: none.
+    Source: definition of a sort.
+    """
+    ordered = np.sort(np.where(active_mask, values, -1), axis=1)
+    is_start = steps(ordered) != 0
+    is_start[:, 0] = True
+    return ordered, is_start
+
+
 def count_distinct(values: IntArray, active_mask: BoolArray) -> IntArray:
     """Count the different values of the active lanes of each request, by sorting.
 
@@ -128,7 +152,6 @@ def count_distinct(values: IntArray, active_mask: BoolArray) -> IntArray:
     Limits: none.
     Source: definition of a set's size.
     """
-    ordered = np.sort(np.where(active_mask, values, -1), axis=1)
-    is_new = steps(ordered) != 0  # the first value after the -1 of inactive lanes, too
-    is_new[:, 0] = ordered[:, 0] >= 0
-    return row_sums(is_new)
+    ordered, is_start = sorted_runs(values, active_mask)
+    is_start[:, 0] = ordered[:, 0] >= 0  # a run of -1 is that of inactive lanes
+    return row_sums(is_start)

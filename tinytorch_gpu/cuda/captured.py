@@ -15,6 +15,7 @@ import numpy as np
 from tinytorch_gpu.errors import KernelWarning
 from tinytorch_gpu.executor.notices import warn_at
 from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.trace.text_table import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -122,5 +123,4 @@ def _shown(value: Any) -> str:
     """Return a value in a few words."""
     if isinstance(value, (np.ndarray, DeviceArray)):
         return f"{value.dtype} array {value.shape}"
-    text = repr(value).partition("\n")[0]
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return shorten(repr(value).partition("\n")[0], LONGEST)

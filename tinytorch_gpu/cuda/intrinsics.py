@@ -14,7 +14,7 @@ import numpy as np
 
 from tinytorch_gpu.errors import KernelSyntaxError, KernelTypeError
 from tinytorch_gpu.executor import control
-from tinytorch_gpu.executor.mask import WARP
+from tinytorch_gpu.trace.places import WARP
 
 if TYPE_CHECKING:
     from collections.abc import Callable

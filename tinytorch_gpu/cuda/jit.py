@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "jit"]
 
+
 class Kernel(NoMachineCode):
     """A kernel (or device function) made by `cuda.jit`.
 

@@ -24,7 +24,7 @@ from tinytorch_gpu.cuda.intrinsics import (
 )
 from tinytorch_gpu.cuda.jit import jit
 from tinytorch_gpu.cuda.memory_spaces import shared
-from tinytorch_gpu.executor.mask import WARP
+from tinytorch_gpu.trace.places import WARP
 
 if TYPE_CHECKING:
     import numpy as np

@@ -62,9 +62,10 @@ class _Loop:
     def _budget_spent(self, budget: int) -> StepBudgetError:
         line = self._site.line
         row, threads, text = place_of(self._batch, self.mask.full())
+        lanes = f"{self.mask.count} lane{'s'[: self.mask.count > 1]}"
         return StepBudgetError(
             f"a loop of {line.kernel} has run {budget:,} times and goes on",
-            where=f"{line}\nstill in the loop: {self.mask.count} lanes, in {text}",
+            where=f"{line}\nstill in the loop: {lanes}, in {text}",
             why=f"Settings.loop_budget allows {budget:,} iterations; a GPU would hang",
             fix="check what ends the loop, or raise settings.override(loop_budget=...)",
             kind="endless_loop",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tinytorch_gpu.errors import OutOfBoundsError
-from tinytorch_gpu.executor.mask import WARP
+from tinytorch_gpu.trace.places import WARP, coordinates
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Place",
     "block_name",
-    "coordinates",
     "of_first_lane",
     "out_of_bounds",
     "place_facts",
@@ -189,14 +188,3 @@ def _lanes(threads: Any) -> str:
 
 def _others(count: int) -> str:
     return f"; {count} more lanes in other blocks of the batch" if count else ""
-
-
-def coordinates(linear: int, lengths: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Split a block's or thread's number into x, y, z; x is fastest.
-
-    Example:
-        >>> coordinates(37, (16, 4, 1))
-        (5, 2, 0)
-    """
-    x, y, _ = lengths
-    return linear % x, linear // x % y, linear // (x * y)

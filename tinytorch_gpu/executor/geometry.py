@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinytorch_gpu.executor.mask import WARP
+from tinytorch_gpu.trace.places import padded_threads
 
 __all__ = ["Dim3", "block_geometry", "block_indices"]
 
@@ -35,7 +35,7 @@ def block_geometry(block: Dim3) -> tuple[int, int, Any, tuple[Any, ...]]:
         (20, 32, [0, 1, 2, 3, 4, 0, 1], [0, 0, 0, 0, 0, 1, 1])
     """
     threads = block[0] * block[1] * block[2]
-    padded = -(-threads // WARP) * WARP
+    padded = padded_threads(block)
     lanes = np.arange(padded)[None]
     entry = None if padded == threads else _constant(lanes < threads)
     return threads, padded, entry, _unravel(np.minimum(lanes, threads - 1), block)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tinytorch_gpu.trace.places import WARP
+
 __all__ = ["Mask"]
 
 BoolArray = npt.NDArray[np.bool_]
-WARP = 32
 
 
 class Mask:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tinytorch_gpu.trace.text_table import shorten
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
@@ -123,6 +125,4 @@ def _lost(spot: Spot, lost: Any, loop: SourceLine | None) -> Parting:
 
 
 def _quoted(line: SourceLine) -> str:
-    is_long = len(line.text) > LONGEST
-    text = line.text[: LONGEST - 3] + "..." if is_long else line.text
-    return f"`{text}` (line {line.line})"
+    return f"`{shorten(line.text, LONGEST)}` (line {line.line})"

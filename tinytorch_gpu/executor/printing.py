@@ -10,7 +10,8 @@ import numpy as np
 from tinytorch_gpu import settings
 from tinytorch_gpu.errors import KernelRaisedError
 from tinytorch_gpu.executor.arithmetic import truth
-from tinytorch_gpu.executor.faults import block_name, coordinates, place_of
+from tinytorch_gpu.executor.faults import block_name, place_of
+from tinytorch_gpu.trace.places import coordinates
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch

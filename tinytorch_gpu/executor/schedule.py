@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.executor.mask import WARP
 from tinytorch_gpu.executor.release import release, release_grid
+from tinytorch_gpu.trace.places import WARP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

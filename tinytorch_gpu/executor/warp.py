@@ -17,7 +17,6 @@ import numpy as np
 
 from tinytorch_gpu.arch import poison_value
 from tinytorch_gpu.executor.arithmetic import truth
-from tinytorch_gpu.executor.mask import WARP
 from tinytorch_gpu.executor.warp_members import (
     LANE_BITS,
     Members,
@@ -27,6 +26,7 @@ from tinytorch_gpu.executor.warp_members import (
     take_part,
     unnamed_source,
 )
+from tinytorch_gpu.trace.places import WARP
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch

@@ -19,7 +19,7 @@ import numpy as np
 
 from tinytorch_gpu.errors import BarrierDivergenceError, WarpMaskError
 from tinytorch_gpu.executor.faults import block_name, place_facts
-from tinytorch_gpu.executor.mask import WARP
+from tinytorch_gpu.trace.places import WARP
 
 if TYPE_CHECKING:
     from tinytorch_gpu.executor.lanes import Batch

@@ -1,16 +1,10 @@
-"""Notes on float64 arithmetic in kernels without float64 arrays: lines and the fix.
-
-A Python constant such as `0.0` or `0.1` is float64, and so is what it is added to or
-multiplied with. The values that come out are right; the time is not: most GPUs do 32 to
-64 times fewer float64 operations than float32 ones.
-"""
+"""A profile's notes on float64 arithmetic by accident; see `sanitizer/float64.py`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu.sanitizer.float64 import float64_lines
-from tinytorch_gpu.units import format_count
+from tinytorch_gpu.sanitizer.float64 import FLOAT32_FIX, float64_lines, float64_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,9 +32,4 @@ def float64_notes(launches: Iterable[LaunchRecord]) -> list[str]:
 
 
 def _note(line: SourceLine, count: int) -> str:
-    return (
-        f"{line}\n"
-        f"  {format_count(count)} float64 operations in a kernel that touches no "
-        "float64 array.\n"
-        "  Make constants and start values float32: float32(0.0)."
-    )
+    return f"{line}\n  {float64_text(count)}:\n  {FLOAT32_FIX}"

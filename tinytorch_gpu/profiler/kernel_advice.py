@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu.sanitizer.float64 import float64_lines
+from tinytorch_gpu.sanitizer.float64 import float64_lines, float64_text
 from tinytorch_gpu.units import format_count, format_ns, format_share
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ def _efficiency(access: AccessCounts) -> float:
 
 
 def _shared_memory(launch: LaunchRecord) -> str:
-    accesses = launch.counts.accesses if launch.counts else ()
-    shared = [access for access in accesses if access.space == "shared"]
+    shared = launch.counts.shared_accesses if launch.counts else ()
     worst = max(shared, key=lambda access: access.wavefronts_per_request, default=None)
     if worst is None or worst.wavefronts_per_request < 2:
         return "It has hardly a bank conflict: keep more values in registers."
@@ -139,8 +138,7 @@ def _compute(launch: LaunchRecord) -> str:
     if lines:
         worst = max(lines, key=lambda line: line.fp64)
         return (
-            f"Line {worst.line.line} does {format_count(worst.fp64)} float64 "
-            "operations in a kernel that touches no float64 array: write its "
+            f"Line {worst.line.line} does {float64_text(worst.fp64)}: write its "
             "constants as float32(0.0)."
         )
     if counts is not None and counts.total("fp64") > counts.total("fp32"):

@@ -216,7 +216,7 @@ def _global_memory(counts: LaunchCounts) -> dict[str, float]:
 
 
 def _shared_memory(counts: LaunchCounts) -> dict[str, int]:
-    accesses = [access for access in counts.accesses if access.space == "shared"]
+    accesses = counts.shared_accesses
     return {
         "shared_requests": _sum(accesses, "requests"),
         "shared_wavefronts": _sum(accesses, "wavefronts"),

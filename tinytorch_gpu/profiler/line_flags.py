@@ -97,9 +97,8 @@ def _scattered(counts: LaunchCounts) -> Iterator[Flag]:
 
 def _conflicts(counts: LaunchCounts) -> Iterator[Flag]:
     """Loads and stores of shared memory that take more passes than they need."""
-    shared = [access for access in counts.accesses if access.space == "shared"]
-    whole = sum(access.wavefronts for access in shared)
-    for access in shared:
+    whole = sum(access.wavefronts for access in counts.shared_accesses)
+    for access in counts.shared_accesses:
         waste, least = access.bank_conflicts, access.ideal_wavefronts
         if access.kind != "atomic" and _is_worth_telling(waste, least, whole):
             passes = access.wavefronts / access.requests
@@ -114,9 +113,8 @@ def _conflicts(counts: LaunchCounts) -> Iterator[Flag]:
 
 def _contended(counts: LaunchCounts) -> Iterator[Flag]:
     """Atomics of one warp that wait for each other."""
-    atomics = [access for access in counts.accesses if access.kind == "atomic"]
-    whole = sum(access.serial_passes for access in atomics)
-    for access in atomics:
+    whole = sum(access.serial_passes for access in counts.atomics)
+    for access in counts.atomics:
         waste = access.serial_passes - access.requests
         if _is_worth_telling(waste, access.requests, whole):
             meet = access.serial_passes / access.requests

@@ -15,7 +15,7 @@ from tinytorch_gpu.profiler.line_cells import (
     lanes_cell,
     share_cell,
 )
-from tinytorch_gpu.profiler.table import shorten
+from tinytorch_gpu.trace.text_table import shorten
 from tinytorch_gpu.units import format_count, format_short
 
 if TYPE_CHECKING:

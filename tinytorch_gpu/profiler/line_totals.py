@@ -31,9 +31,9 @@ def totals(counts: LaunchCounts) -> list[str]:
 def _totals(counts: LaunchCounts) -> Iterator[tuple[str, str]]:
     if counts.requests:
         yield "global memory", _global_memory(counts)
-    if any(access.space == "shared" for access in counts.accesses):
+    if counts.shared_accesses:
         yield "shared memory", _shared_memory(counts)
-    if any(access.kind == "atomic" for access in counts.accesses):
+    if counts.atomics:
         yield "atomics", _atomics(counts)
     branches = counts.total("branches")
     if branches:
@@ -58,7 +58,7 @@ def _global_memory(counts: LaunchCounts) -> str:
 
 
 def _shared_memory(counts: LaunchCounts) -> str:
-    shared = [access for access in counts.accesses if access.space == "shared"]
+    shared = counts.shared_accesses
     requests = sum(access.requests for access in shared)
     passes = sum(access.wavefronts for access in shared)
     conflicts = sum(access.bank_conflicts for access in shared)
@@ -70,7 +70,7 @@ def _shared_memory(counts: LaunchCounts) -> str:
 
 
 def _atomics(counts: LaunchCounts) -> str:
-    atomics = [access for access in counts.accesses if access.kind == "atomic"]
+    atomics = counts.atomics
     updates = sum(access.active_lanes for access in atomics)
     requests = sum(access.requests for access in atomics)
     turns = sum(access.serial_passes for access in atomics)
@@ -83,7 +83,7 @@ def _atomics(counts: LaunchCounts) -> str:
 
 
 def legend() -> list[str]:
-    """Return two lines: which figures are exact, and what the least cost is."""
+    """Return lines: which figures are exact, what the least cost is, short titles."""
     return [
         (
             "Counts are exact, before caches. executed, requests: in warps; "
@@ -93,4 +93,5 @@ def legend() -> list[str]:
             "4.0 sectors of 32 bytes are the least for 32 lanes × 4 bytes; "
             "1.0 passes: no bank conflict."
         ),
+        "spec: divisions, roots, exponentials and the like.",
     ]

@@ -72,22 +72,19 @@ def _tell_rereads(judged: Judged) -> tuple[str, str]:
     )
 
 
-def _shared(judged: Judged) -> list[AccessCounts]:
-    return [a for a in judged.counts.accesses if a.space == "shared"]
-
-
 def _ideal(access: AccessCounts) -> int:
     """The fewest passes over the banks; a record without them had 4-byte elements."""
     return access.ideal_wavefronts or access.requests
 
 
 def _without_conflicts(judged: Judged) -> float | None:
-    shared = _shared(judged)
+    shared = judged.counts.shared_accesses
     return below_well(sum(map(_ideal, shared)), sum(a.wavefronts for a in shared))
 
 
 def _tell_conflicts(judged: Judged) -> tuple[str, str]:
-    worst = max(_shared(judged), key=lambda access: access.wavefronts_per_request)
+    shared = judged.counts.shared_accesses
+    worst = max(shared, key=lambda access: access.wavefronts_per_request)
     sentence = (
         f"{judged.name}: the {worst.kind} of `{worst.array}` (line {worst.line.line}) "
         f"takes {worst.wavefronts_per_request:.1f} passes over the banks per request; "
@@ -97,18 +94,14 @@ def _tell_conflicts(judged: Judged) -> tuple[str, str]:
     return sentence, fix
 
 
-def _atomics(judged: Judged) -> list[AccessCounts]:
-    return [a for a in judged.counts.accesses if a.kind == "atomic"]
-
-
 def _one_atomic_a_warp(judged: Judged) -> float | None:
-    atomics = _atomics(judged)
+    atomics = judged.counts.atomics
     lanes = sum(a.active_lanes for a in atomics)
     return below_well(sum(a.requests for a in atomics), lanes)
 
 
 def _tell_atomics(judged: Judged) -> tuple[str, str]:
-    atomics = _atomics(judged)
+    atomics = judged.counts.atomics
     hottest = max(a.hottest_address for a in atomics)
     sentence = (
         f"{judged.name} does {format_count(sum(a.active_lanes for a in atomics))} "

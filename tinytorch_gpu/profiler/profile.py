@@ -180,7 +180,8 @@ class profile:  # noqa: N801  (torch.profiler's name)
         spec = self._listened().spec
         groups: dict[object, list[LaunchRecord]] = {}
         for launch in self._launches(name):
-            key = launch.kernel, launch.grid, launch.block, launch.counts
+            same = launch.kernel, launch.grid, launch.block, launch.counts
+            key = *same, launch.terms  # which depend on what arguments share
             groups.setdefault(key, []).append(launch)
         reports = [report_of(same, spec) for same in groups.values()]
         return sorted(reports, key=lambda report: -report.total_ns)

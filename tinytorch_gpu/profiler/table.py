@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.trace.text_table import shorten
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Column", "layout", "shorten", "table_lines"]
+__all__ = ["Column", "layout", "table_lines"]
 
 _GAP = "  "
 
@@ -92,16 +94,6 @@ def table_lines(
         for row in rows
     ]
     return [*head, rule, *body]
-
-
-def shorten(text: str, width: int) -> str:
-    """Cut the end off a text that is too wide.
-
-    Example:
-        >>> shorten("sigmoid_backward", 9)
-        'sigmoid_…'
-    """
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _widths(

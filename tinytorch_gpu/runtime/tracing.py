@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, overload
+from operator import index
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from tinytorch_gpu.errors import SettingsError
 from tinytorch_gpu.runtime.watching import watching
@@ -114,8 +115,8 @@ def tracing(
 
 def _bytes(budget: str | int) -> int:
     try:
-        size = parse_bytes(budget) if isinstance(budget, str) else int(budget)
-    except ValueError as error:
+        size = parse_bytes(budget) if isinstance(budget, str) else index(budget)
+    except (TypeError, ValueError) as error:
         raise _wrong("budget", budget, str(error)) from None
     if size < 0:
         raise _wrong("budget", budget, "it is a number of bytes, 0 or more")
@@ -130,12 +131,13 @@ def _selection(
 ) -> Selection:
     if blocks is not None and sample is not None:
         raise _wrong("sample", sample, "blocks= names the blocks already")
-    if sample is not None and sample < 1:
+    if sample is not None and not (_is_number(sample) and sample):
         raise _wrong("sample", sample, "it is a number of blocks, 1 or more")
-    if any(warp < 0 for warp in warps or ()):
-        raise _wrong("warps", warps, "warps are numbered from 0")
-    if not all(_is_block(block) for block in blocks or ()):
-        raise _wrong("blocks", blocks, "a block is a number from 0, or (x, y, z)")
+    if not _is_list(warps) or not all(map(_is_number, warps or ())):
+        raise _wrong("warps", warps, "it is a list of warps, numbered from 0")
+    if not _is_list(blocks) or not all(map(_is_block, blocks or ())):
+        why = "it is a list of blocks, each a number from 0, or (x, y, z)"
+        raise _wrong("blocks", blocks, why)
     return Selection(
         None if blocks is None else tuple(blocks),
         None if warps is None else tuple(sorted(set(warps))),
@@ -144,9 +146,17 @@ def _selection(
     )
 
 
-def _is_block(block: int | Dim3) -> bool:
-    parts = (block,) if isinstance(block, int) else tuple(block)
-    return len(parts) in (1, 3) and all(part >= 0 for part in parts)
+def _is_list(given: object) -> bool:
+    return given is None or (isinstance(given, Iterable) and not isinstance(given, str))
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, SupportsIndex) and index(given) >= 0
+
+
+def _is_block(block: object) -> bool:
+    parts = block if isinstance(block, Sequence) else (block,)
+    return len(parts) in (1, 3) and all(map(_is_number, parts))
 
 
 def _wrong(name: str, value: object, why: str) -> SettingsError:

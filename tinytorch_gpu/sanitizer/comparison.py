@@ -95,12 +95,13 @@ class Comparison:
         lanes = self._compare(event, touched, (last, *atomics))
         lost = self._kept(shadow, touched, "store")
         changes = np.full(len(touched.cells), event.kind == "atomic")
+        races = changes
         if event.kind == "store" and (lost or len(lanes)):
             changes = event.changes(touched.threads, touched.cells)
+            # A lost value is what is there now, unless an atomic has changed it since.
+            races = changes & ~self._past.are(last.times, "atomic")
         if lost:
-            # Their value is what is there now, unless an atomic has changed it since.
-            is_known = changes & ~self._past.are(last.times, "atomic")
-            self._compare(event, touched, tuple(_only(one, is_known) for one in lost))
+            self._compare(event, touched, tuple(_only(one, races) for one in lost))
             shadow.forget_reads(touched.cells[changes], self._are_stores)
         self._keep_lost(
             event, shadow, touched.at(lanes), last.at(lanes), changes[lanes]
@@ -119,7 +120,7 @@ class Comparison:
         if event.kind == "store":
             is_lost &= ~changes
         was = Touched(touched.cells, last.threads).at(is_lost)
-        shadow.keep_write(was, last.times[is_lost], self._order)
+        shadow.keep_lost(was, last.times[is_lost], self._order)
 
     def _are_stores(self, times: Any) -> Any:
         return self._past.are(times, "store")

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.trace.arguments import named_arrays
+from tinytorch_gpu.trace.places import coordinates, padded_threads
 from tinytorch_gpu.trace.steps import TracedArray
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import LaunchStart, Site
     from tinytorch_gpu.trace.recorder import ActiveMask, Lanes
 
-__all__ = ["Event", "coordinates", "place"]
+__all__ = ["Event", "place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +111,6 @@ class Event:
         return whole.index(element) or (element,)
 
 
-def coordinates(linear: int, lengths: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Split a number into x, y, z, of which x is fastest.
-
-    Args:
-        linear: a block's or thread's number.
-        lengths: blocks of the grid or threads of the block.
-
-    Example:
-        >>> coordinates(37, (16, 4, 1))
-        (5, 2, 0)
-    """
-    x, y, _ = lengths
-    return linear % x, linear // x % y, linear // (x * y)
-
-
 def place(
     thread: int, launch: LaunchStart
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
@@ -134,6 +120,5 @@ def place(
         thread: its number in the launch: block × padded threads + thread.
         launch: its launch.
     """
-    padded = -(-int(np.prod(launch.block)) // 32) * 32
-    block, lane = divmod(thread, padded)
+    block, lane = divmod(thread, padded_threads(launch.block))
     return coordinates(block, launch.grid), coordinates(lane, launch.block)

@@ -15,7 +15,9 @@ from tinytorch_gpu.units import format_count
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import LaunchCounts, LineCounts
 
-__all__ = ["float64_findings", "float64_lines"]
+__all__ = ["FLOAT32_FIX", "float64_findings", "float64_lines", "float64_text"]
+
+FLOAT32_FIX = "make constants and start values float32: float32(0.0)"
 
 
 def float64_lines(counts: LaunchCounts) -> tuple[LineCounts, ...]:
@@ -53,16 +55,26 @@ def float64_findings(counts: LaunchCounts) -> list[Finding]:
     return [_finding(line) for line in float64_lines(counts)]
 
 
+def float64_text(count: int) -> str:
+    """Tell what is wrong with so many operations.
+
+    Example:
+        >>> float64_text(64)
+        '64 float64 operations in a kernel that touches no float64 array'
+    """
+    operations = f"{format_count(count)} float64 operations"
+    return f"{operations} in a kernel that touches no float64 array"
+
+
 def _finding(line: LineCounts) -> Finding:
     return Finding(
         tool="numcheck",
         kind="float64_arithmetic",
         level="note",
-        what="float64 arithmetic in a kernel that touches no float64 array",
+        what=float64_text(line.fp64),
         where=str(line.line),
-        why=f"{format_count(line.fp64)} float64 operations; most GPUs do 32 to 64 "
-        "times fewer of\nthem than of float32",
-        fix="make constants and start values float32: float32(0.0)",
+        why="most GPUs do 32 to 64 times fewer float64 operations than float32 ones",
+        fix=FLOAT32_FIX,
         line=line.line,
         count=line.fp64,
     )

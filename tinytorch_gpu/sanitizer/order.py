@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tinytorch_gpu.sanitizer.shadow import NOBODY
+from tinytorch_gpu.trace.places import WARP, padded_threads
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import LaunchStart, Stamp
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WARP", "Order"]
 
-WARP = 32
 MOST_LAUNCHES = 256  # of other streams, that a later launch may be unordered with
 
 
@@ -55,7 +55,7 @@ class Order:
         self._lane_floor: Any = None
         self._lane_bits: Any = None
         self._batch_floor: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self.padded = -(-math.prod(launch.block) // WARP) * WARP
+        self.padded = padded_threads(launch.block)
 
     def end(self) -> None:
         """End the launch; one of the default stream is in order with all later ones."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinytorch_gpu.errors import SimGPUError
 from tinytorch_gpu.sanitizer.finding import Finding
+from tinytorch_gpu.trace.places import spelled
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import KernelSource
@@ -46,7 +47,7 @@ def order_finding(
             fix=found.fix,
         )
     first = found[0]
-    element = f"{first.array}[{', '.join(map(str, first.index))}]"
+    element = spelled(first.array, first.index)
     is_rounding = all(_is_rounding(d.first, d.again) for d in found)
     why, fix = _because(is_rounding, has_race)
     return Finding(

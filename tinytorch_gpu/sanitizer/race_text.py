@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.sanitizer.event import place
 from tinytorch_gpu.sanitizer.finding import Access, Finding
+from tinytorch_gpu.trace.places import spelled
 
 if TYPE_CHECKING:
     from tinytorch_gpu.sanitizer.past import Past
@@ -82,7 +83,7 @@ def race_finding(pair: Pair, launch: LaunchStart) -> Finding:
         tool="racecheck",
         kind=KINDS[pair.grave],
         level=LEVELS[pair.grave],
-        what=_what(pair, f"{name}[{', '.join(map(str, pair.index))}]"),
+        what=_what(pair, spelled(name, pair.index)),
         where=f"{line}\n{_told(side, block, thread)}\n"
         f"{other_line}\n{_told(other, its_block, its_thread)}",
         why=_why(pair),

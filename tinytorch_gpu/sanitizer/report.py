@@ -150,10 +150,6 @@ def _fault(finding: Finding) -> Any:
     return finding.tool, finding.kind, finding.level, place
 
 
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0]
-
-
 def _counted(number: int, name: str, plural: str = "s") -> str:
     """Tell how many, for example `no errors`, `1 launch`, `2 launches`."""
     return f"{number or 'no'} {name}{plural * (number != 1)}"

@@ -150,6 +150,30 @@ class Shadow:
             self._read_now(touched, times, order)
             self.has_writes = True
 
+    def keep_lost(self, touched: Touched, times: Any, order: Judge) -> None:
+        """Keep writes of some time ago beside what was read since.
+
+        Args:
+            touched: the lanes.
+            times: when, (n,).
+            order: as for `keep_write`.
+        """
+        reads = self.reads(touched.cells)
+        is_first = (
+            reads[0].threads == NOBODY if reads else np.ones(len(times), np.bool_)
+        )
+        self.keep_write(touched.at(is_first), times[is_first], order)
+        cells, lost = touched.at(~is_first)[:2]
+        if not len(cells):
+            return
+        if len(self._read) == 2:
+            self._read += self._nothing()
+        last, others = self._read[1][cells], self._read[3][cells]
+        is_kept = order.unordered(times[~is_first], lost, last)
+        is_kept &= order.apart(lost, last) > order.apart(others, last)
+        self._read[2][cells[is_kept]] = times[~is_first][is_kept]
+        self._read[3][cells[is_kept]] = lost[is_kept]
+
     def written_by_host(self, cells: Any) -> None:
         """Enter a copy from the host: written, and in order with everything.
 

@@ -9,6 +9,7 @@ import numpy as np
 from tinytorch_gpu.errors import SimGPUError
 from tinytorch_gpu.sanitizer.event import place
 from tinytorch_gpu.sanitizer.finding import Finding
+from tinytorch_gpu.trace.places import spelled
 
 if TYPE_CHECKING:
     from tinytorch_gpu.sanitizer.event import Event
@@ -58,7 +59,7 @@ class Uninitialized:
             self._reached = "with zeros in its place the launch stops"
         elif found:
             first = found[0]
-            element = f"{first.array}[{', '.join(map(str, first.index))}]"
+            element = spelled(first.array, first.index)
             self._reached = (
                 f"it reaches `{element}`, which is {first.first}, and {first.again} "
                 "with zeros in its place"
@@ -86,17 +87,16 @@ class Uninitialized:
         return [self._finding(key) for key in self._first]
 
     def _finding(self, key: Any) -> Finding:
-        event, element, mates = self._first[key]
+        event, cell, mates = self._first[key]
         line, name, space = key
-        index = event.index(element, self._launch)
+        index = event.index(cell, self._launch)
         block, thread = place(int(mates[0]), self._launch)
-        count = self._counts[key]
-        spelled = f"{name}[{', '.join(map(str, index))}]"
+        count, element = self._counts[key], spelled(name, index)
         return Finding(
             tool="initcheck",
             kind="uninitialized_read",
             level="error",
-            what=f"`{spelled}` in {space} memory is read before anything wrote it",
+            what=f"`{element}` in {space} memory is read before anything wrote it",
             where=f"{line}\nblock {block}, thread {thread}; {count} lane"
             f"{'s'[: count > 1]} in all" + f"\n{self._reached}" * bool(self._reached),
             why=HOLDS[space],

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tinytorch_gpu.trace.counts import AccessCounts
+from tinytorch_gpu.trace.places import WARP
 from tinytorch_gpu.trace.touched import Walk
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ __all__ = ["AccessCost", "AccessTotals", "CountRules", "CountedRequests"]
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
-WARP = 32
 
 
 class AccessCost(NamedTuple):

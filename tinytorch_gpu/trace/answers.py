@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tinytorch_gpu.trace.places import spelled
 from tinytorch_gpu.trace.text_table import WIDTH, cut_table
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class FirstTouch:
 
     def _cells(self, number: int) -> list[Any]:
         index = np.unravel_index(number, self.step.shape)
-        element = f"{self.array}[{', '.join(map(str, index))}]"
+        element = spelled(self.array, index)
         if self.step[index] < 0:
             return [element, "", "untouched", "", ""]
         columns = (self.step, self.kinds, self.block, self.thread)

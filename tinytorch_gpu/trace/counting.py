@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tinytorch_gpu.trace.accesses import AccessTotals
 from tinytorch_gpu.trace.counts import LaunchCounts, LineCounts
+from tinytorch_gpu.trace.places import WARP
 from tinytorch_gpu.trace.recorder import Recorder
 from tinytorch_gpu.trace.touched import Touched
 
@@ -33,7 +34,6 @@ __all__ = ["CountingRecorder"]
 # Site, kind, and which array: space, address, itemsize. A site can touch several.
 Place = tuple[Any, str, str, int, int]
 IntArray = npt.NDArray[np.int64]
-WARP = 32
 
 
 class CountingRecorder(Recorder):

@@ -191,6 +191,16 @@ class LaunchCounts:
         return tuple(a for a in self.accesses if a.space == "global")
 
     @property
+    def shared_accesses(self) -> tuple[AccessCounts, ...]:
+        """The accesses to shared memory."""
+        return tuple(a for a in self.accesses if a.space == "shared")
+
+    @property
+    def atomics(self) -> tuple[AccessCounts, ...]:
+        """The atomic operations, in whichever memory."""
+        return tuple(a for a in self.accesses if a.kind == "atomic")
+
+    @property
     def requests(self) -> int:
         """Warp-wide requests to global memory."""
         return sum(a.requests for a in self.global_accesses)

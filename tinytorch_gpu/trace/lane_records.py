@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tinytorch_gpu.trace.places import spelled
+
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.places import Dim3
     from tinytorch_gpu.trace.source import SourceLine
@@ -44,7 +46,7 @@ class LaneRecord:
         """The element as the source would write it, for example `out[5]`."""
         if self.index is None:
             return self.array
-        return f"{self.array}[{', '.join(map(str, self.index))}]"
+        return spelled(self.array, self.index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from tinytorch_gpu.trace.answers import (
     ThreadHistory,
     WarpHistory,
 )
-from tinytorch_gpu.trace.places import coordinates
+from tinytorch_gpu.trace.places import coordinates, spelled
 from tinytorch_gpu.trace.recorded_launch import RecordedLaunch
 from tinytorch_gpu.trace.trace_writer import write_trace
 
@@ -74,7 +74,8 @@ class LaunchTrace(RecordedLaunch):
             thread: only this thread's. Each thread has its own local arrays.
 
         Raises:
-            TraceQueryError: there is no such array, element, block or thread.
+            TraceQueryError: there is no such array, element, block or thread; or
+                nothing is found and the trace is not complete.
 
         Example:
             >>> import tinytorch_gpu as simgpu
@@ -86,22 +87,19 @@ class LaunchTrace(RecordedLaunch):
             ...         out[i] = 2 * x[i]
             >>> with simgpu.tracing() as traces:
             ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> trace = traces[0]
-            >>> [(r.kind, r.thread, r.value) for r in trace.touching("out", 5)]
+            >>> [(r.kind, r.thread, r.value) for r in traces[0].touching("out", 5)]
             [('store', (5, 0, 0), np.float64(10.0))]
         """
         found = self.array(array)
         cell = queries.element_cell(self, found, index)
-        rows = queries.touches(
-            self,
-            found,
-            cell,
-            None if block is None else self.block_number(block),
-            None if thread is None else self.thread_number(thread),
-        )
-        parts = index if isinstance(index, tuple) else (index,)
-        title = f"everything that touched {array}[{', '.join(map(str, parts))}]"
-        return LaneHistory(title, tuple(rows), self.note)
+        in_block = None if block is None else self.block_number(block)
+        by = None if thread is None else self.thread_number(thread)
+        rows = tuple(queries.touches(self, found, cell, in_block, by))
+        is_here = in_block is not None or self.blocks is None
+        is_here &= by is not None or self.warps is None
+        element = spelled(array, index if isinstance(index, tuple) else (index,))
+        self.check_kept(rows, element, is_chosen=is_here)
+        return LaneHistory(f"everything that touched {element}", rows, self.note)
 
     def thread(self, block: Place, thread: Place) -> ThreadHistory:
         """Tell the history of one thread.
@@ -111,7 +109,8 @@ class LaunchTrace(RecordedLaunch):
             thread: likewise, within the block.
 
         Raises:
-            TraceQueryError: there is no such block or thread.
+            TraceQueryError: there is no such block or thread; or nothing was kept of
+                it, and the budget is full.
 
         Example:
             >>> import tinytorch_gpu as simgpu
@@ -123,15 +122,16 @@ class LaunchTrace(RecordedLaunch):
             ...         out[i] = 2 * x[i]
             >>> with simgpu.tracing() as traces:
             ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> trace = traces[0]
-            >>> [(r.kind, r.element or r.detail) for r in trace.thread(0, 5)]
+            >>> [(r.kind, r.element or r.detail) for r in traces[0].thread(0, 5)]
             [('branch', 'taken'), ('load', 'x[5]'), ('store', 'out[5]')]
         """
         numbers = self.block_number(block), self.thread_number(thread)
         block_at = coordinates(numbers[0], self.grid)
         thread_at = coordinates(numbers[1], self.block)
+        title = f"block {block_at}, thread {thread_at}"
         rows = tuple(queries.lane_records(self, *numbers))
-        return ThreadHistory(f"block {block_at}, thread {thread_at}", rows, self.note)
+        self.check_kept(rows, title)
+        return ThreadHistory(title, rows, self.note)
 
     def warp(self, block: Place, warp: int) -> WarpHistory:
         """Tell what one warp did, step by step, with its active lanes.
@@ -141,7 +141,7 @@ class LaunchTrace(RecordedLaunch):
             warp: number of the warp in the block.
 
         Raises:
-            TraceQueryError: there is no such block or warp.
+            TraceQueryError: there is no such block or warp; or as for `thread`.
 
         Example:
             >>> import tinytorch_gpu as simgpu
@@ -153,14 +153,14 @@ class LaunchTrace(RecordedLaunch):
             ...         out[i] = 2 * x[i]
             >>> with simgpu.tracing() as traces:
             ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> trace = traces[0]
-            >>> branch, load, store = trace.warp(1, 0)
+            >>> branch, load, store = traces[0].warp(1, 0)
             >>> branch.detail, load.active
             ('8 of 32 take it', '########........................')
         """
         number = self.block_number(block)
         rows = tuple(queries.warp_records(self, number, self.warp_number(warp)))
         title = f"block {coordinates(number, self.grid)}, warp {warp}"
+        self.check_kept(rows, title)
         return WarpHistory(title, rows, self.note)
 
     def matrix(
@@ -194,7 +194,7 @@ class LaunchTrace(RecordedLaunch):
             >>> trace.matrix(line, block=1).elements[6:9].tolist()    # x and out
             [[38, 38], [39, 39], [-1, -1]]
         """
-        number = line if isinstance(line, int) else line.line
+        number = getattr(line, "line", line)
         if array:
             self.array(array)
         steps, elements = queries.line_elements(
@@ -212,7 +212,7 @@ class LaunchTrace(RecordedLaunch):
             block: only this block's accesses, for shared arrays.
 
         Raises:
-            TraceQueryError: there is no such array or block.
+            TraceQueryError: there is no such array or block; or as for `touching`.
 
         Example:
             >>> import tinytorch_gpu as simgpu
@@ -224,18 +224,22 @@ class LaunchTrace(RecordedLaunch):
             ...         out[i] = 2 * x[i]
             >>> with simgpu.tracing() as traces:
             ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> trace = traces[0]
-            >>> first = trace.first_touch("out")
+            >>> first = traces[0].first_touch("out")
             >>> int(first.block[38]), int(first.thread[38]), str(first.kinds[38])
             (1, 6, 'store')
         """
         number = None if block is None else self.block_number(block)
         found = queries.first_touches(self, self.array(array), number)
+        is_here = self.warps is None and (number is not None or self.blocks is None)
+        is_touched = (found["step"] >= 0).any()
+        self.check_kept(is_touched, f"`{array}`", is_chosen=is_here)
         title = f"who first touched each element of {array}"
         return FirstTouch(title, array, **found, note=self.note)
 
     def lines(self) -> LineTable:
         """Tell the exact counts of each line, of the whole launch.
+
+        `profiler.profile().lines()` prints more, beside the kernel's whole source.
 
         Raises:
             TraceQueryError: the launch was not counted.
@@ -250,8 +254,7 @@ class LaunchTrace(RecordedLaunch):
             ...         out[i] = 2 * x[i]
             >>> with simgpu.tracing() as traces:
             ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> trace = traces[0]
-            >>> [row.divergent_branches for row in trace.lines()]
+            >>> [row.divergent_branches for row in traces[0].lines()]
             [1, 0]
         """
         if self.counts is None:
@@ -259,7 +262,9 @@ class LaunchTrace(RecordedLaunch):
                 "the launch has no counts",
                 where=str(self.kernel),
                 why=self.error or "counters were off",
-                fix="trace without settings.override(counters=False)",
+                fix="mend what stopped it; what it did until then is in the steps"
+                if self.error
+                else "trace without settings.override(counters=False)",
             )
         title = f"{self.kernel}: the whole launch, by line"
         return LineTable(title, self.counts.lines, counts=self.counts)
@@ -281,9 +286,8 @@ class LaunchTrace(RecordedLaunch):
             ...         out[i] = 2 * x[i]
             >>> with simgpu.tracing() as traces:
             ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> trace = traces[0]
             >>> with tempfile.TemporaryDirectory() as folder:
-            ...     trace.save(f"{folder}/double.simtrace")
+            ...     traces[0].save(f"{folder}/double.simtrace")
             ...     again = simgpu.load_trace(f"{folder}/double.simtrace")
             >>> len(again.steps)
             3

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from tinytorch_gpu.errors import TraceQueryError
 from tinytorch_gpu.trace.lane_records import LaneRecord, WarpRecord
-from tinytorch_gpu.trace.places import coordinates
+from tinytorch_gpu.trace.places import WARP, coordinates
 from tinytorch_gpu.trace.steps import Step, TracedArray, at
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ __all__ = [
     "warp_records",
 ]
 
-WARP = 32
-
 
 def element_cell(launch: RecordedLaunch, array: TracedArray, index: Any) -> int:
     """Return where in its memory an element of an array lies.
@@ -42,12 +40,13 @@ def element_cell(launch: RecordedLaunch, array: TracedArray, index: Any) -> int:
         TraceQueryError: the array has no such element.
     """
     parts = index if isinstance(index, tuple) else (index,)
-    pairs = list(zip(parts, array.shape, strict=False))
-    if len(parts) == len(array.shape) and all(0 <= i < n for i, n in pairs):
-        return array.cell(tuple(map(int, parts)))
+    if all(isinstance(part, SupportsIndex) for part in parts):
+        pairs = list(zip(parts, array.shape, strict=False))
+        if len(parts) == len(array.shape) and all(0 <= i < n for i, n in pairs):
+            return array.cell(tuple(map(int, parts)))
     last = ", ".join(str(length - 1) for length in array.shape)
     raise TraceQueryError(
-        f"`{array.name}` has no element {index}",
+        f"`{array.name}` has no element {index!r}",
         where=str(launch.kernel),
         why=f"it has shape {array.shape}; its last element is [{last}]",
         fix="give one index from 0 on for each axis",
@@ -127,7 +126,7 @@ def warp_records(launch: RecordedLaunch, block: int, warp: int) -> Iterator[Warp
 
 
 def line_elements(
-    launch: RecordedLaunch, line: int, block: int, name: str
+    launch: RecordedLaunch, line: object, block: int, name: str
 ) -> tuple[tuple[Step, ...], Any]:
     """Return the accesses of a line, and the element that each thread touches.
 
@@ -259,11 +258,11 @@ def _steps_in(
             yield step, other
 
 
-def _no_access(launch: RecordedLaunch, line: int) -> TraceQueryError:
+def _no_access(launch: RecordedLaunch, line: object) -> TraceQueryError:
     lines = sorted({s.line.line for s in launch.steps if s.array is not None})
     known = ", ".join(map(str, lines[:20])) or "none"
     return TraceQueryError(
-        f"no access of line {line} was kept",
+        f"no access of line {line!r} was kept",
         where=str(launch.kernel),
         why=f"lines that touch memory: {known}",
         fix="give one of these, as numbered in the kernel's file",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.errors import TraceQueryError
-from tinytorch_gpu.trace.places import Dim3, Place, linear
+from tinytorch_gpu.trace.places import WARP, Dim3, Place, linear, padded_threads
 from tinytorch_gpu.trace.traced_arrays import first_name
 from tinytorch_gpu.units import format_bytes
 
@@ -118,9 +118,9 @@ class RecordedLaunch:
             TraceQueryError: a block has no such thread, or the trace did not keep it.
         """
         number = linear("thread", thread, self.block, str(self.kernel))
-        if self.warps is not None and number // 32 not in self.warps:
+        if self.warps is not None and number // WARP not in self.warps:
             raise self._not_kept(
-                f"thread {number}, of warp {number // 32}", "warps", self.warps
+                f"thread {number}, of warp {number // WARP}", "warps", self.warps
             )
         return number
 
@@ -130,11 +130,31 @@ class RecordedLaunch:
         Raises:
             TraceQueryError: a block has no such warp, or the trace did not keep it.
         """
-        count = -(-math.prod(self.block) // 32)
+        count = padded_threads(self.block) // WARP
         number = linear("warp", warp, (count, 1, 1), str(self.kernel))
         if self.warps is not None and number not in self.warps:
             raise self._not_kept(f"warp {number}", "warps", self.warps)
         return number
+
+    def check_kept(self, answer: object, what: str, *, is_chosen: bool = True) -> None:
+        """Refuse an empty answer where it may only mean that nothing was kept.
+
+        Args:
+            answer: true if it is not empty.
+            what: that was asked for.
+            is_chosen: what was asked for lies in blocks and warps that were chosen.
+
+        Raises:
+            TraceQueryError: the answer is empty, and the trace may lack something.
+        """
+        if answer or (is_chosen and len(self.steps) == self.seen):
+            return
+        raise TraceQueryError(
+            f"the trace holds nothing of {what}",
+            where=str(self.kernel),
+            why=self.note.replace("; ", ";\n"),
+            fix="trace again with a larger budget=, or choose other blocks= or warps=",
+        )
 
     def _not_kept(self, what: str, kind: str, kept: tuple[int, ...]) -> TraceQueryError:
         return TraceQueryError(
@@ -153,6 +173,6 @@ def _listed(things: tuple[object, ...]) -> str:
 def _size(count: int) -> str:
     """Write a budget as people ask for it."""
     for unit, name in BINARY:
-        if count % unit == 0:
+        if count and count % unit == 0:
             return f"{count // unit} {name}"
     return format_bytes(count)

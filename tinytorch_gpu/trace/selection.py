@@ -37,11 +37,6 @@ class Selection:
     sample: int | None = None
     seed: int = 0
 
-    @property
-    def is_everything(self) -> bool:
-        """Whether nothing is left out."""
-        return self.blocks is None and self.warps is None and self.sample is None
-
     def block_numbers(self, grid: Dim3) -> IntArray | None:
         """Return the linear numbers of the chosen blocks, ascending; None for all.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["WIDTH", "cut_table"]
+__all__ = ["WIDTH", "cut_table", "shorten"]
 
 WIDTH = 100
 MOST_ROWS = 40
@@ -57,10 +57,19 @@ def cut_table(
     return "\n".join([text[0], rule, *text[1:]])
 
 
+def shorten(text: str, width: int) -> str:
+    """Cut the end off a text that is too wide.
+
+    Example:
+        >>> shorten("sigmoid_backward", 9)
+        'sigmoid_…'
+    """
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def _line(cells: list[str], widths: list[int], sides: str) -> str:
     padded = [
         cell.ljust(width) if side == "l" else cell.rjust(width)
         for cell, width, side in zip(cells, widths, sides, strict=True)
     ]
-    line = GAP.join(padded).rstrip()
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
+    return shorten(GAP.join(padded).rstrip(), WIDTH)

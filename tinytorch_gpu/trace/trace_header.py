@@ -63,7 +63,6 @@ def read_header(header: dict[str, Any]) -> tuple[dict[str, Any], HeaderParts]:
     lines = tuple(map(_line, sequence(header.get("lines"))))
     texts = tuple(map(text, sequence(header.get("texts"))))
     lanes = tuple(numbers(group, 4) for group in sequence(header.get("lanes")))
-    warps = -(-math.prod(block) // 32)
     launch = {
         "kernel": KernelSource(text(name), text(file), whole(line)),
         "grid": grid,
@@ -73,7 +72,7 @@ def read_header(header: dict[str, Any]) -> tuple[dict[str, Any], HeaderParts]:
         "seen": whole(header.get("seen")),
         "budget_bytes": whole(header.get("budget_bytes")),
         "blocks": _chosen(header.get("blocks"), math.prod(grid) - 1),
-        "warps": _chosen(header.get("warps"), max(warps, 1 << 16)),
+        "warps": _chosen(header.get("warps"), 2**31 - 1),
         "error": text(header.get("error")),
     }
     return launch, HeaderParts(lines, texts, lanes)

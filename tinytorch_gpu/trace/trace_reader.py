@@ -10,12 +10,13 @@ import json
 import struct
 import zipfile
 import zlib
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import TraceFileError
+from tinytorch_gpu.errors import SettingsError, TraceFileError
 from tinytorch_gpu.trace.checking import DamagedError, mapping, need, whole
 from tinytorch_gpu.trace.file_layout import (
     COLUMNS,
@@ -65,6 +66,7 @@ def load_trace(
             `"2 GiB"`; a file that says it has more is not unpacked.
 
     Raises:
+        SettingsError: `max_bytes` is no number of bytes.
         TraceFileError: the file is damaged, no trace, of another version, or larger.
 
     Example:
@@ -82,8 +84,8 @@ def load_trace(
         >>> trace.kernel.name, trace.touching("out", 3).rows[0].value
         ('fill', np.float64(7.0))
     """
-    limit = parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes
     file = Path(path)
+    limit = _limit(file, max_bytes)
     try:
         members = _members(file, limit)
         return _trace(members)
@@ -95,6 +97,20 @@ def load_trace(
         raise _error(file, "this machine has no memory for it") from None
     except BROKEN as error:
         raise _error(file, f"the zip cannot be read: {error}"[:80]) from None
+
+
+def _limit(file: Path, max_bytes: str | int) -> int:
+    try:
+        return (
+            parse_bytes(max_bytes) if isinstance(max_bytes, str) else index(max_bytes)
+        )
+    except (TypeError, ValueError) as error:
+        raise SettingsError(
+            f"load_trace(max_bytes={max_bytes!r:.60})",
+            where=f"load_trace of {file.name}",
+            why=str(error),
+            fix='for example max_bytes="2 GiB"',
+        ) from None
 
 
 def _error(file: Path, why: str, fix: str = "") -> TraceFileError:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tinytorch_gpu.trace.checking import need
 from tinytorch_gpu.trace.file_layout import COLUMNS, DTYPES, FIELDS, ColumnPlace
+from tinytorch_gpu.trace.places import WARP, padded_threads
 from tinytorch_gpu.trace.steps import KINDS, KeptLanes, Step
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["StepReader"]
 
 ACCESSES = ("load", "store", "atomic")
-WARP = 32
 
 
 class StepReader:
@@ -85,7 +85,7 @@ class StepReader:
         need(len(blocks) > 0 and len(threads) > 0, "a step has no lanes")
         most = math.prod(self._launch["grid"])
         need(_is_ascending(blocks, most), "the blocks of a step are not of the grid")
-        padded = -(-size // WARP) * WARP
+        padded = padded_threads(self._launch["block"])
         need(_is_ascending(threads, padded), "the threads of a step are not of a block")
         warps = threads.reshape(-1, WARP) if len(threads) % WARP == 0 else threads
         is_whole = (warps % WARP == np.arange(WARP)).all() if warps.ndim == 2 else False

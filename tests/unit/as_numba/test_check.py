@@ -90,9 +90,26 @@ def test_a_program_that_ends_itself_keeps_its_exit_code(check, code):
     assert (done.returncode, done.stderr) == (int(code), "")
 
 
+def test_a_program_that_ends_itself_with_a_message(check):
+    for text in (QUITS.replace("int(sys.argv[1])", "'bye'"), RACE):
+        done = check(text.replace('3 if "quit" in sys.argv else 0', "'bye'"))
+        assert (done.returncode, done.stderr) == (1, "bye\n")
+
+
+def test_ctrl_c_prints_what_was_found_so_far(check):
+    done = check(RACE.replace("sys.exit(", "raise KeyboardInterrupt\n    print("))
+    assert done.returncode == 130
+    assert "[racecheck]" in done.stdout
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+
+
 def test_the_report_as_json(check, tmp_path):
     check(RACE, "--json", "report.json")
-    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    text = (tmp_path / "report.json").read_text(encoding="utf-8")
+    report = json.loads(text)
+    assert all(line.count('": ') <= 1 for line in text.splitlines())
+    assert max(map(len, text.splitlines())) < 2000
+    assert text.count("\n") < 40 * len(report["findings"]) + 10
     assert (report["launches"], report["kernels"]) == (1, ["total"])
     assert report["is_clean"] is False
     assert {f["kind"] for f in report["findings"] if f["level"] == "error"} == {"race"}
@@ -114,9 +131,16 @@ def test_as_numba(check):
 
 
 @pytest.mark.parametrize(
-    "words", [["--seeds", "0"], ["--schedule", "sideways"], ["--json", "no/where.json"]]
+    ("words", "told"),
+    [
+        (["--seeds", "0"], "0 is no whole number of 1 or more"),
+        (["--seeds", "x"], "x is no whole number of 1 or more"),
+        (["--schedule", "sideways"], "invalid choice: 'sideways'"),
+        (["--json", "no/where.json"], "no/where.json cannot be written"),
+        (["--gpu", "zzz"], "GPUNotFoundError"),
+    ],
 )
-def test_wrong_words_end_it_with_2(check, words):
+def test_wrong_words_end_it_with_2(check, words, told):
     done = check(CLEAN, *words)
     assert done.returncode == 2
-    assert "usage:" in done.stderr
+    assert told in done.stderr

@@ -134,7 +134,7 @@ def test_the_command_prints_and_writes_the_same_figures(tmp_path, capsys):
 
 
 def test_a_wrong_gpu_is_told_in_four_parts(capsys):
-    assert cli.main(["demo", "--gpu", "voodoo2"]) == 1
+    assert cli.main(["demo", "--gpu", "voodoo2"]) == 2
     error = capsys.readouterr().err
     assert all(part in error for part in ("GPUNotFoundError", "where", "why", "fix"))
 
@@ -148,7 +148,7 @@ def test_devices_lists_every_preset(capsys):
 def test_devices_tells_everything_about_one(capsys):
     assert cli.main(["devices", "rtx 3090"]) == 0
     assert "num_sms                        82" in capsys.readouterr().out
-    assert cli.main(["devices", "voodoo2"]) == 1
+    assert cli.main(["devices", "voodoo2"]) == 2
     assert "GPUNotFoundError" in capsys.readouterr().err
 
 

@@ -135,6 +135,13 @@ def test_a_loop_that_runs_longer_is_stopped(batch, bounds):
     assert "32 lanes" in caught.value.where
 
 
+def test_one_lane_that_runs_on_is_told_as_one(batch):
+    bounds = np.where(THREADS == 3, 101, 5)
+    with settings.override(loop_budget=100), pytest.raises(StepBudgetError) as caught:
+        trips(batch, typed(bounds))
+    assert "still in the loop: 1 lane, in block" in caught.value.where
+
+
 @pytest.mark.parametrize(("steps", "is_stopped"), [(100, False), (101, True)])
 def test_the_budget_of_a_while_loop(batch, steps, is_stopped):
     loop = WhileLoop(batch, batch.entry, SITE)

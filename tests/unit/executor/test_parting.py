@@ -260,7 +260,7 @@ def test_a_warp_that_is_through_has_run_to_the_end():
 
 def test_a_long_statement_is_cut():
     error = fault_of(of_a_long_line, 1, 2)
-    assert "`if first_operand + second_operand + cuda..." in error.where
+    assert "`if first_operand + second_operand + cuda.th…`" in error.where
     assert max(map(len, str(error).splitlines())) <= 91
 
 

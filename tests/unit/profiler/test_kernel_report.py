@@ -19,6 +19,12 @@ def copy_strided(x, out, stride):
         out[i] = value + value
 
 
+@cuda.jit
+def add_strided(x, y, out):
+    i = cuda.grid(1)
+    out[i] = x[2 * i] + y[2 * i]
+
+
 @pytest.fixture(scope="module")
 def reports():
     """Two launches of 1024 threads: one reads side by side, one every 8th element."""
@@ -61,6 +67,19 @@ def test_shown_as_text_and_in_notebooks(reports):
 def test_plots_itself(reports):
     pytest.importorskip("matplotlib", reason="pictures need matplotlib").use("Agg")
     assert reports[0].plot_roofline().get_xscale() == "log"
+
+
+def test_launches_that_share_memory_otherwise_have_reports_of_their_own():
+    x, y = (cuda.to_device(np.zeros(2**21, np.float32)) for _ in range(2))
+    out = cuda.device_array(2**20, np.float32)
+    with profiler.profile() as prof:
+        add_strided[4096, 256](x, x, out)
+        add_strided[4096, 256](x, y, out)
+        add_strided[4096, 256](y, x, out)
+    two, one = prof.kernels("add_strided")
+    assert (two.launches, one.launches) == (2, 1)
+    assert two.sectors == one.sectors
+    assert two.dram_bytes > one.dram_bytes
 
 
 def test_reports_of_equal_launches_count_them():

@@ -199,12 +199,13 @@ def test_sums_stand_below(lesson):
     assert "128 warps arrived" in table
 
 
-def test_the_last_two_lines_say_how_to_read_the_figures(launch):
+def test_the_last_lines_say_how_to_read_the_figures(launch):
     table = line_table(launch(), launch(kernel="neg_kernel"))
-    exact, least = table.split("-\n")[-1].splitlines()
+    exact, least, titles = table.split("-\n")[-1].splitlines()
     assert table.count(exact) == 1
     assert exact.startswith("Counts are exact")
     assert least.startswith("4.0 sectors of 32 bytes are the least for 32 lanes")
+    assert titles.startswith("spec: divisions")
 
 
 @pytest.mark.parametrize("width", [80, 90, 100])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tinytorch_gpu.profiler.table import Column, layout, shorten, table_lines
+from tinytorch_gpu.profiler.table import Column, layout, table_lines
+from tinytorch_gpu.trace.text_table import shorten
 
 COLUMNS = [
     Column(("", "op"), is_text=True),

@@ -311,7 +311,7 @@ class Bounds(NamedTuple):
     array: np.ndarray
 
 
-ON_DEVICE = cuda.to_device(np.array([[3, 9]]))
+ON_DEVICE = None  # the test makes it: other tests free all memory of the device
 
 
 @cuda.jit
@@ -355,7 +355,8 @@ def counted(kernel, *arguments):
     ],
     ids=lambda k: k.__name__,
 )
-def test_what_looks_like_a_shape_but_is_data_has_its_own_counts(kernel):
+def test_what_looks_like_a_shape_but_is_data_has_its_own_counts(kernel, monkeypatch):
+    monkeypatch.setitem(globals(), "ON_DEVICE", cuda.to_device(np.array([[3, 9]])))
     stores = []
     for n in (3, 20):
         ON_DEVICE.copy_to_device(np.array([[n, 9]]))

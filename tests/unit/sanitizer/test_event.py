@@ -6,7 +6,7 @@ from tinytorch_gpu import cuda
 from tinytorch_gpu.executor.global_memory import global_array
 from tinytorch_gpu.executor.lanes import Batch
 from tinytorch_gpu.executor.shared_memory import shared_array
-from tinytorch_gpu.sanitizer.event import Event, coordinates, place
+from tinytorch_gpu.sanitizer.event import Event, place
 from tinytorch_gpu.trace import KernelSource, LaunchStart, Site, SourceLine
 
 SITE = Site(SourceLine("k", "k.py", 3, "x[i]"), "x")
@@ -80,6 +80,5 @@ def test_of_a_view_that_differs_by_lane_the_whole_array_is_told():
 
 
 def test_places_in_grids_and_blocks():
-    assert coordinates(23, (2, 3, 4)) == (1, 2, 3)
     start = LaunchStart(KernelSource("k", "k.py", 1), (3, 2, 1), (8, 5, 1), {})
     assert place(4 * 64 + 11, start) == ((1, 1, 0), (3, 1, 0))

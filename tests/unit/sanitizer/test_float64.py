@@ -22,7 +22,7 @@ def test_each_such_line_is_a_note_with_its_count():
         "note",
     )
     assert (note.line, note.count) == (FIRST, 64)
-    assert "64 float64 operations" in note.why
+    assert "64 float64 operations" in note.what
     assert "total += x[i] * 0.1" in note.where
 
 

@@ -144,6 +144,16 @@ def test_a_write_is_kept_among_the_reads_until_it_is_forgotten():
     assert (kept(shadow, 0), kept(shadow, 1)) == ([(3, 1)], [])
 
 
+def test_a_lost_write_stands_beside_what_was_read_since():
+    shadow = Shadow(3, 4, is_fresh=False)
+    shadow.write(lanes([0, 1, 2], [11, 1, 2]), 3)
+    read(shadow, 5, [0, 1], [1, 1])
+    shadow.keep_lost(lanes([0, 1, 2], [11, 1, 2]), np.array([3, 3, 3]), Loose())
+    assert kept(shadow, 0) == [(5, 1), (3, 11)]
+    assert kept(shadow, 1) == [(5, 1)]  # the same thread, in order
+    assert kept(shadow, 2) == [(3, 2)]
+
+
 def test_lanes_that_count_up_take_no_memory_while_they_wait():
     shadow = Shadow(1 << 22, 4, is_fresh=False)
     packed = Touched(np.arange(1 << 20) + 5, np.arange(1 << 20, dtype=np.int32), 1)

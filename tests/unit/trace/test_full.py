@@ -93,6 +93,8 @@ def test_the_budget_stops_it_and_the_note_says_so():
     assert trace.counts == whole.counts
     assert "note: kept the first" in str(trace.touching("x", 0))
     assert trace_reverse(budget=0).steps == ()
+    assert "of 6 steps: 0 B are full;" in trace_reverse(budget=0).note
+    assert "of 6 steps: 100 B are full;" in trace_reverse(budget=100).note
 
 
 def test_the_budget_holds():

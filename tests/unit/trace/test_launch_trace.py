@@ -229,6 +229,11 @@ def test_other_orders_of_warps(schedule):
         (lambda t: t.thread(0, (0, 1, 0)), "it has 64: 64 x 1 x 1"),
         (lambda t: t.warp(0, 2), "it has 2: 2 x 1 x 1"),
         (lambda t: t.matrix(1), "lines that touch memory:"),
+        (lambda t: t.matrix("x"), "lines that touch memory:"),
+        (lambda t: t.touching("out", "a"), "shape (192,)"),
+        (lambda t: t.touching("out", 1.5), "shape (192,)"),
+        (lambda t: t.thread(0, "a"), "it has 64: 64 x 1 x 1"),
+        (lambda t: t.thread(0.5, 0), "it has 3: 3 x 1 x 1"),
         (lambda t: t.first_touch("y"), "it knows x, out, tile"),
     ],
 )
@@ -237,6 +242,40 @@ def test_questions_without_an_answer(trace, ask, told):
         ask(trace)
     assert told in caught.value.why
     assert caught.value.fix
+
+
+def test_an_empty_answer_of_a_trace_that_lacks_something_is_an_error():
+    whole = trace_reverse()
+    first = trace_reverse(budget=whole.steps[0].where.blocks.nbytes + 4096)
+    assert 0 < len(first.steps) < first.seen
+    chosen = trace_reverse(blocks=[1], warps=[0])
+    asked = [
+        *(lambda: first.touching("out", 5), lambda: first.first_touch("out")),
+        *(lambda: trace_reverse(budget=0).thread(0, 3),),
+        *(lambda: trace_reverse(budget=0).warp(0, 1),),
+        *(lambda: chosen.touching("x", 5), lambda: chosen.touching("x", 99, block=1)),
+    ]
+    for ask in asked:
+        with pytest.raises(errors.TraceQueryError, match="holds nothing of") as caught:
+            ask()
+        assert "kept" in caught.value.why
+        assert max(map(len, str(caught.value).split("\n"))) <= 91
+    # Of what was chosen and is kept in full an empty answer is true.
+    assert trace_reverse(blocks=[1]).touching("x", 5, block=1).rows == ()
+
+
+def test_lines_of_a_launch_that_stopped():
+    @cuda.jit
+    def past_the_end(x):
+        x[cuda.grid(1)] = 1
+
+    x = np.zeros(5)
+    with simgpu.tracing() as traces, pytest.raises(errors.OutOfBoundsError):
+        past_the_end[1, 32](x)
+    with pytest.raises(errors.TraceQueryError) as caught:
+        traces[0].lines()
+    assert "OutOfBoundsError" in caught.value.why
+    assert "counters" not in caught.value.fix
 
 
 def test_lines_of_a_launch_without_counts():

@@ -352,6 +352,15 @@ def test_sizes_are_compared_before_anything_is_unpacked(saved, tmp_path, monkeyp
         simgpu.load_trace(file, max_bytes=1000)
 
 
+@pytest.mark.parametrize("wrong", ["zz", 1.5, None])
+def test_a_limit_that_is_no_number_of_bytes(saved, tmp_path, wrong):
+    file = tmp_path / "a.simtrace"
+    file.write_bytes(saved[1])
+    with pytest.raises(errors.SettingsError, match="max_bytes=") as caught:
+        simgpu.load_trace(file, max_bytes=wrong)
+    assert caught.value.fix
+
+
 def test_a_file_that_understates_its_sizes(saved, tmp_path):
     """The directory says 8 bytes, the stream holds more: no more than 8 are unpacked."""
     members = unpack(saved[1])
