@@ -11,7 +11,7 @@ from tinytorch_gpu.tinytorch.autograd import no_grad
 from tinytorch_gpu.tinytorch.layers import takes_training
 from tinytorch_gpu.tinytorch.tensor import Tensor
 
-__all__ = ["CosineSchedule", "Trainer", "clip_grad_norm"]
+__all__ = ["CosineSchedule", "Trainer", "clip_grad_norm", "on_host"]
 
 COUNTERS = ("epoch", "step", "history")
 
@@ -124,7 +124,7 @@ class Trainer:
             for inputs, targets in dataloader:
                 output, rows = self._run(inputs, training=False), inputs.shape[0]
                 total += float(self.loss_fn(output, targets).data) * rows
-                right += _accuracy(_host(output), _host(targets)) * rows
+                right += _accuracy(on_host(output), on_host(targets)) * rows
                 samples += rows
         return self._noted("eval_loss", total, samples), right / max(1, samples)
 
@@ -181,8 +181,8 @@ class Trainer:
         return self.history[key][-1]
 
 
-def _host(tensor: Any) -> Any:
-    """Return a tensor's array, by `.cpu()` if it has that."""
+def on_host(tensor: Any) -> Any:
+    """Return a tensor's array for the host to read: of `.cpu()`, if it has that."""
     return tensor.cpu().data if hasattr(tensor, "cpu") else tensor.data
 
 
