@@ -129,12 +129,18 @@ def _collapsed(shape: Shape, strides: tuple[Shape, ...]) -> tuple[Shape, Shape]:
     """Return an order of axes, and the fewest lengths (at least two) they merge to.
 
     The axis along which the first array has its smallest stride comes last: it becomes
-    the columns, so that a warp's stores fall on neighbours.
+    the columns, so that a warp's stores fall on neighbours. The longest of the others
+    becomes the rows, so that few planes are left.
     """
     long_axes = [i for i, n in enumerate(shape) if n > 1]
     long_axes.sort(key=lambda i: -abs(strides[0][i]))
     groups = _groups(long_axes, shape, strides)
+    if len(groups) > 2:
+        *others, columns = groups
+        rows = max(others, key=lambda group: _length(group, shape))
+        groups = [*(group for group in others if group is not rows), rows, columns]
     lengths = [_length(group, shape) for group in groups]
+    long_axes = [axis for group in groups for axis in group]
     units = (i for i, n in enumerate(shape) if n == 1)
     padding = [1] * (2 - len(lengths))
     return (*units, *long_axes), (*padding, *lengths)
