@@ -17,6 +17,7 @@ __all__ = [
     "DtypeError",
     "DuplicateKernelError",
     "GPUNotFoundError",
+    "GpuSpecError",
     "HostAccessError",
     "InstallError",
     "KernelRaisedError",
@@ -164,7 +165,7 @@ class TraceQueryError(SimGPUError, LookupError):
 
 
 class TraceFileError(SimGPUError, ValueError):
-    """A trace's file cannot be read: damaged, foreign, too new or too large."""
+    """A trace's file cannot be read or written."""
 
 
 class LaunchConfigError(SimGPUError, ValueError):
@@ -193,6 +194,10 @@ class UnknownDeviceError(SimGPUError, ValueError):
 
 class GPUNotFoundError(SimGPUError, KeyError):
     """The GPU name is in no preset."""
+
+
+class GpuSpecError(SimGPUError, ValueError):
+    """A number of a GPU on paper is one that no model can compute with."""
 
 
 class SettingsError(SimGPUError, ValueError):

@@ -34,6 +34,13 @@ def main() -> None:
         )
         before = row
     print("\n## O2: copies, share of the aligned copy's bandwidth\n")
+    print(
+        "Offset rows compare with what was published. Stride rows compare the rule of"
+    )
+    print(
+        "each GPU, worked out by hand, with the counts that the model makes of a run:"
+    )
+    print("nobody published numbers for them.\n")
     print("| GPU | pattern | source | told | modelled | ratio |")
     print("|---|---|---|---|---|---|")
     for copy in offset_stride.rows():

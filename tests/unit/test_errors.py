@@ -24,6 +24,7 @@ BUILTINS = {
     "DeviceMismatchError": ValueError,
     "UnknownDeviceError": ValueError,
     "GPUNotFoundError": KeyError,
+    "GpuSpecError": ValueError,
     "DtypeError": TypeError,
     "ShapeError": ValueError,
     "MissingKernelError": NotImplementedError,

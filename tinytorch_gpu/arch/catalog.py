@@ -16,6 +16,7 @@ from tinytorch_gpu.arch.consumer_gpus import CONSUMER_GPUS
 from tinytorch_gpu.arch.data_center_gpus import DATA_CENTER_GPUS
 from tinytorch_gpu.arch.older_gpus import OLDER_GPUS
 from tinytorch_gpu.arch.spec import GpuSpec
+from tinytorch_gpu.arch.spec_check import check_spec
 from tinytorch_gpu.errors import GPUNotFoundError
 
 __all__ = ["PRESETS", "find_gpu"]
@@ -71,6 +72,7 @@ def find_gpu(gpu: str | GpuSpec) -> GpuSpec:
 
     Raises:
         GPUNotFoundError: no preset has that name.
+        GpuSpecError: a number of the spec is none that a model can compute with.
 
     Example:
         >>> find_gpu("RTX 3090").num_sms
@@ -79,7 +81,7 @@ def find_gpu(gpu: str | GpuSpec) -> GpuSpec:
     Source: the presets' own `sources`.
     """
     if isinstance(gpu, GpuSpec):
-        return gpu
+        return check_spec(gpu)
     key = _plain(gpu)
     if key in PRESETS:
         return PRESETS[key]

@@ -11,6 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tinytorch_gpu.errors import LaunchConfigError
+
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
 
@@ -47,8 +51,10 @@ class Occupancy:
     def __str__(self) -> str:
         """Tell it in one line."""
         return (
-            f"{100 * self.theoretical_occupancy:.1f} %: {self.blocks_per_sm} blocks, "
-            f"{self.warps_per_sm} warps on an SM, limited by {self.limiter}"
+            f"{100 * self.theoretical_occupancy:.1f} %: {self.blocks_per_sm} "
+            f"block{'' if self.blocks_per_sm == 1 else 's'}, {self.warps_per_sm} "
+            f"warp{'' if self.warps_per_sm == 1 else 's'} on an SM, "
+            f"limited by {self.limiter}"
         )
 
 
@@ -61,46 +67,75 @@ def occupancy(
 ) -> Occupancy:
     """Tell how many blocks fit on one SM, and what limits them.
 
-    An SM hides the time of a load by running other warps. The more warps are resident,
-    the more it can hide; registers and shared memory are what they compete for.
+    An SM hides the time of a load by running other warps, the more the more of them are
+    resident; registers and shared memory are what they compete for.
 
     Args:
         threads_per_block: threads of a block, 1 to 1024.
         spec: the GPU.
-        registers_per_thread: 32-bit registers; None estimates them, since there is no
-            compiler: as many as limit nothing, 32 at most.
+        registers_per_thread: 32-bit registers; None takes as many as limit nothing, 32
+            at most, since there is no compiler to tell them.
         shared_bytes: shared memory of a block, static and dynamic.
 
     Returns:
         The occupancy; `limiter` names the first of warps, blocks, registers and shared
         memory that allows the fewest blocks.
 
+    Raises:
+        LaunchConfigError: one of the three is no whole number, or too small.
+
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
         >>> print(occupancy(256, find_gpu("t4")))     # 32 warps ÷ 8 warps a block
         100.0 %: 4 blocks, 32 warps on an SM, limited by warps
         >>> print(occupancy(1024, find_gpu("rtx3090")))     # 48 warps hold 32 once
-        66.7 %: 1 blocks, 32 warps on an SM, limited by warps
+        66.7 %: 1 block, 32 warps on an SM, limited by warps
 
     Limits: the largest shared-memory carve-out is taken; clusters are not modelled, nor
     the kernel's arguments, which take shared memory on compute capability 1.x.
     Source: `cuda_occupancy.h`, CUDA Toolkit 12.9; CUDA C Programming Guide 3.2, 4.2
     (compute capability 1.x and 2.x).
     """
-    warps = _divide_up(threads_per_block, spec.warp_size)
-    max_warps = spec.max_threads_per_sm // spec.warp_size
     if registers_per_thread is None:
         registers_per_thread = _estimated_registers(spec)
+    _check(threads_per_block, registers_per_thread, shared_bytes)
+    warps = _divide_up(threads_per_block, spec.warp_size)
+    max_warps = spec.max_threads_per_sm // spec.warp_size
     limits = {
         "warps": max_warps // warps,
         "blocks": spec.max_blocks_per_sm,
         "registers": _register_limit(warps, registers_per_thread, spec),
         "shared memory": _shared_limit(shared_bytes, spec),
     }
+    return _fullest(limits, warps, max_warps)
+
+
+def _fullest(limits: dict[str, int], warps: int, max_warps: int) -> Occupancy:
+    """Take the smallest of the limits."""
     limiter = min(limits, key=lambda name: limits[name])
     blocks = limits[limiter]
     return Occupancy(
         blocks, blocks * warps, blocks * warps / max_warps, limiter, limits
+    )
+
+
+def _check(threads: object, registers: object, shared_bytes: object) -> None:
+    _check_whole("threads_per_block", threads, least=1)
+    _check_whole("registers_per_thread", registers, least=1)
+    _check_whole("shared_bytes", shared_bytes, least=0)
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is no whole number from `least` on."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if is_whole and int(value) >= least:  # type: ignore[call-overload]
+        return
+    raise LaunchConfigError(
+        f"{name}={value!r}",
+        where="occupancy(threads_per_block, spec, registers_per_thread=, "
+        "shared_bytes=)",
+        why=f"{name} is a whole number, {least} or more",
+        fix="for example occupancy(256, spec, registers_per_thread=32)",
     )
 
 
@@ -140,8 +175,6 @@ def _estimated_registers(spec: GpuSpec) -> int:
 
 def _register_limit(warps: int, registers_per_thread: int, spec: GpuSpec) -> int:
     """Blocks that the registers allow; a warp's registers lie in one partition."""
-    if not registers_per_thread:
-        return spec.max_blocks_per_sm
     if spec.compute_capability < (3, 0):
         of_block = _registers_of_old_block(warps, registers_per_thread, spec)
         return spec.registers_per_sm // of_block

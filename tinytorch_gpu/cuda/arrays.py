@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tinytorch_gpu.errors import HostAccessError, ShapeError
 from tinytorch_gpu.memory import DeviceArray, empty
 from tinytorch_gpu.runtime import copy
+from tinytorch_gpu.runtime.current_stream import stream_handle
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.exchange import array_from_interface, has_interface
 from tinytorch_gpu.runtime.pinned import pin
@@ -51,6 +52,7 @@ def to_device(
 
     Raises:
         DtypeError: device memory, or `to`, does not hold the dtype.
+        KernelTypeError: the stream is none.
         OutOfMemoryError: it does not fit.
         ShapeError: the host array has gaps, or `to` has another shape.
 
@@ -58,6 +60,7 @@ def to_device(
         >>> to_device(np.ones(4, np.float32)).nbytes
         16
     """
+    stream_handle(stream)  # refused before anything is allocated
     if to is not None:
         if copy:
             to.copy_to_device(obj, stream=stream)

@@ -93,6 +93,7 @@ def install(
 
     Raises:
         GPUNotFoundError: no preset has that name.
+        GpuSpecError: a number of a spec is none that a model can compute with.
         InstallError: the package holds no TinyTorch.
         UnsupportedError: it is another library that shares the name.
         OutOfMemoryError: live arrays do not fit into that GPU.

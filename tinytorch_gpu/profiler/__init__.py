@@ -3,7 +3,8 @@
 from tinytorch_gpu.profiler.bill import Bill
 from tinytorch_gpu.profiler.breakeven import breakeven
 from tinytorch_gpu.profiler.breakeven_report import BreakEven
-from tinytorch_gpu.profiler.estimate_launch import Estimate, estimate
+from tinytorch_gpu.profiler.estimate_launch import estimate
+from tinytorch_gpu.profiler.estimate_report import Estimate
 from tinytorch_gpu.profiler.finding import Finding
 from tinytorch_gpu.profiler.kernel_comparison import KernelComparison
 from tinytorch_gpu.profiler.kernel_report import KernelReport

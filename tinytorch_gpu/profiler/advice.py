@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.profiler.case import at_hosts_pace
 from tinytorch_gpu.profiler.copy_findings import dearest_copies
 from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.profiler.kernel_advice import worst_kernel_sentences
 from tinytorch_gpu.profiler.op_table import plain_name
-from tinytorch_gpu.trace import OpRecord
-from tinytorch_gpu.units import format_bytes, format_ns, format_share
+from tinytorch_gpu.trace import HostRecord, OpRecord
+from tinytorch_gpu.units import format_bytes, format_count, format_ns, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,16 +62,31 @@ def _cheaper_copies(nbytes: float, copies: list[CopyRecord], spec: GpuSpec) -> s
 
 
 def _launch_overhead(case: Case) -> tuple[str, str]:
-    launches = case.launches
-    count = len(launches) or 1
-    issue = sum(launch.issue_ns for launch in launches) / count
-    average = sum(launch.duration_ns for launch in launches) / count
-    first = (
-        f"Launch-bound: {case.share} passes at the host's pace: "
-        f"{many(len(launches), 'launch', 'launches')} add {format_ns(issue)} each "
-        f"while the kernels run {format_ns(average)} on average."
+    spent = format_ns(case.dominant_ns)
+    first = f"Launch-bound: {case.share}, {spent}, passes at the host's pace: "
+    return (
+        f"{first}{_host_pace(case)}.",
+        f"Use larger batches or fuse element-wise ops{_what_to_fuse(case)}.",
     )
-    return first, f"Use larger batches or fuse element-wise ops{_what_to_fuse(case)}."
+
+
+def _host_pace(case: Case) -> str:
+    """Tell of the launches that the device waits for, or of what else the host does."""
+    paced = [launch for launch in case.launches if at_hosts_pace(launch)]
+    every = many(len(case.launches), "launch", "launches")
+    if not paced:
+        calls = sum(isinstance(record, HostRecord) for record in case.records)
+        return (
+            f"the device waits while the host issues {every} and makes "
+            f"{many(calls, 'other call', 'other calls')} of the driver"
+        )
+    issue = sum(launch.issue_ns for launch in paced) / len(paced)
+    average = sum(launch.duration_ns for launch in paced) / len(paced)
+    each = "takes" if len(paced) == 1 else "take"
+    return (
+        f"{format_count(len(paced))} of {every} {each} the host longer to issue, "
+        f"{format_ns(issue)}, than the device to run, {format_ns(average)} on average"
+    )
 
 
 def _what_to_fuse(case: Case) -> str:
@@ -96,7 +112,7 @@ def _what_to_fuse(case: Case) -> str:
 
 
 def _kernels(case: Case) -> tuple[str, str]:
-    return worst_kernel_sentences(case.launches, case.share)
+    return worst_kernel_sentences(case)
 
 
 def _synchronization(case: Case) -> tuple[str, str]:

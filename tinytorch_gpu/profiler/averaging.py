@@ -49,6 +49,7 @@ def tallies_of(
     averaging = _Averaging(_shapes(records) if group_by_input_shape else None)
     for record in records:
         averaging.add(record)
+    averaging.count_open()
     return list(averaging.tallies.values())
 
 
@@ -64,12 +65,16 @@ class _Averaging:
     def __init__(self, shapes: dict[Scope, Shapes] | None) -> None:
         self.shapes = shapes
         self.tallies: dict[object, Tally] = {}
+        # Ops and ranges that did something; those that end later tell of no call.
+        self.seen: dict[Scope, None] = {}
+        self.ended: set[Scope | None] = set()
 
     def add(self, record: Record) -> None:
         if isinstance(record, OpRecord):
             self._add_op(record)
         elif isinstance(record, RangeRecord):
             self._tally(record.name, is_range=True).calls += 1
+            self.ended.add(record.scope)
         else:
             own = self._own(record)
             own.add(record)
@@ -79,6 +84,7 @@ class _Averaging:
     def _add_op(self, record: OpRecord) -> None:
         shapes = record.shapes if self.shapes is not None else ()
         self._tally(record.op, shapes).add_op(record)
+        self.ended.add(record.scope)
         if record.parent:
             parent = record.scope and record.scope.parent
             tally = self._of(parent) if parent else self._tally(record.parent)
@@ -94,7 +100,13 @@ class _Averaging:
         scopes = record.scope.chain() if record.scope else ()
         return list({id(tally): tally for tally in map(self._of, scopes)}.values())
 
+    def count_open(self) -> None:
+        """Count the calls that go on when the records end."""
+        for scope in self.seen:
+            self._of(scope).calls += scope not in self.ended
+
     def _of(self, scope: Scope) -> Tally:
+        self.seen[scope] = None
         shapes = self.shapes.get(scope, ()) if self.shapes else ()
         return self._tally(scope.name, shapes, is_range=not scope.is_op)
 

@@ -18,10 +18,11 @@ from tinytorch_gpu import cuda, settings
 from tinytorch_gpu.arch import GpuSpec, find_gpu
 from tinytorch_gpu.cost.breakeven import Host, Work, find_host, host_ns, work_ns
 from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.profiler.breakeven_checks import check_request
 from tinytorch_gpu.profiler.breakeven_report import WAYS, BreakEven, Row, crossing
 from tinytorch_gpu.profiler.host_finding import array_bytes, host_work
 from tinytorch_gpu.profiler.host_probe import measured_host
-from tinytorch_gpu.profiler.op_work import work_of
+from tinytorch_gpu.profiler.op_work import note_of, work_of
 from tinytorch_gpu.profiler.profile import profile
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.trace import LaunchCounts, LaunchRecord
@@ -43,11 +44,12 @@ def breakeven(
     """Find the size from which on the GPU pays, copies included.
 
     Args:
-        op_or_kernel: an op such as "matmul" (two N × N matrices) or "add" (N elements);
-            several, of which each takes the result of the one before it; a kernel,
-            launched with N threads; or a function that launches kernels.
+        op_or_kernel: an op such as "matmul" (two N × N matrices) or "add" (N elements),
+            priced as a well-written kernel; several, of which each takes the result of
+            the one before it; a kernel, launched with N threads; or a function that
+            launches kernels.
         sizes: values of N for the table, each 1 or more; a kernel runs at each.
-        host: "laptop", "measure" (50 ms of NumPy on this machine), or a `Host`.
+        host: "laptop", "measure" (a second of NumPy on this machine), or a `Host`.
         gpu: the GPU for ops by name; None takes the current device's. A kernel runs on
             the current device.
         arguments: N → the arguments of a kernel or function; NumPy arrays are copied to
@@ -58,8 +60,9 @@ def breakeven(
 
     Raises:
         UnsupportedError: an op's work or the host is not known, a kernel has no
-            `arguments` or fewer than 2 sizes.
+            `arguments` or fewer than 2 sizes, or a size is no number of elements.
         GPUNotFoundError: no preset has that name.
+        GpuSpecError: a number of the spec is none that a model can compute with.
 
     Example:
         >>> found = breakeven("add", [1000], gpu="t4")
@@ -69,17 +72,30 @@ def breakeven(
     Limits: both sides are models; the host's arrays come from its DRAM.
     Source: Williams, Waterman, Patterson, "Roofline" (2009).
     """
+    check_request(op_or_kernel, sizes, host, arguments)
     spec, against = _spec(gpu), _host(host)
     if callable(op_or_kernel):
         make = _checked(sizes, arguments, gpu)
-        works = {n: _run(op_or_kernel, n, make(n)) for n in sorted({*sizes})}
-        ran = [_row(n, work, spec, against) for n, work in works.items()]
-        name = getattr(op_or_kernel, "__name__", "function")
-        return _found(name, spec, against, ran, lambda n: _between(ran, n), max(works))
+        return _found_by_running(op_or_kernel, sizes, make, spec, against)
     ops = [op_or_kernel] if isinstance(op_or_kernel, str) else list(op_or_kernel)
     work = work_of(ops, spec)
     times = partial(_priced, work=work, spec=spec, host=against)
-    return _found(_name(ops), spec, against, [times(n) for n in sizes], times, None)
+    rows = [times(n) for n in sizes]
+    return _found(_name(ops), spec, against, rows, times, None, note_of(spec))
+
+
+def _found_by_running(
+    run: Callable[..., Any],
+    sizes: Sequence[int],
+    make: Callable[[int], tuple[Any, ...]],
+    spec: GpuSpec,
+    host: Host,
+) -> BreakEven:
+    """Run a kernel or function at each size, and draw lines between them."""
+    works = {n: _run(run, n, make(n)) for n in sorted({*sizes})}
+    ran = [_row(n, work, spec, host) for n, work in works.items()]
+    name = getattr(run, "__name__", "function")
+    return _found(name, spec, host, ran, lambda n: _between(ran, n), max(works))
 
 
 def _priced(size: int, work: Callable[[int], Work], spec: GpuSpec, host: Host) -> Row:
@@ -99,7 +115,7 @@ def _row(size: int, work: Work, spec: GpuSpec, host: Host) -> Row:
 def _spec(gpu: str | GpuSpec | None) -> GpuSpec:
     if gpu is None:
         return current_device().timeline.spec
-    return find_gpu(gpu) if isinstance(gpu, str) else gpu
+    return find_gpu(gpu)
 
 
 def _host(host: str | Host) -> Host:
@@ -120,6 +136,7 @@ def _found(
     rows: Sequence[Row],
     times: Callable[[int], Row],
     last: int | None,
+    note: str = "",
 ) -> BreakEven:
     """Find the crossing of each way in which the data gets to the GPU."""
 
@@ -128,7 +145,7 @@ def _found(
 
     host_side = column("host_ns")
     crossings = {way: crossing(column(f"{way}_ns"), host_side, last) for way in WAYS}
-    return BreakEven(what, spec.name, host, tuple(rows), crossings)
+    return BreakEven(what, spec.name, host, tuple(rows), crossings, note)
 
 
 def _between(rows: Sequence[Row], size: int) -> Row:

@@ -7,6 +7,7 @@ Read `crossing`: it first asks the slopes whether the GPU can ever win.
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["BreakEven", "Crossing", "Row", "crossing"]
 
 FAR = 2**40  # sizes beyond any memory: what does not cross until there never does
+DIGITS = range(3, 7)  # of a slope: so many that GPU and host differ
+WIDTH = 100  # columns of the note
 WAYS = ("pageable", "pinned", "resident")
 
 
@@ -63,10 +66,7 @@ class Crossing:
     def __str__(self) -> str:
         """Tell the size, or why there is none."""
         if self.size is None:
-            return (
-                f"never: one more of N costs the GPU {_slope(self.gpu_slope_ns)} and "
-                f"the host {_slope(self.host_slope_ns)}"
-            )
+            return f"never: {_never(self.gpu_slope_ns, self.host_slope_ns)}"
         about = " (extrapolated)" if self.is_extrapolated else ""
         return f"pays off from N = {format_count(self.size)} on{about}"
 
@@ -89,7 +89,7 @@ def crossing(gpu: Curve, host: Curve, last: int | None = None) -> Crossing:
         >>> print(crossing(lambda n: 1000 + n, lambda n: 2 * n))
         pays off from N = 1,001 on
         >>> print(crossing(lambda n: 1000 + 2 * n, lambda n: 2 * n))
-        never: one more of N costs the GPU 2.00 ns and the host 2.00 ns
+        never: one more of N costs the GPU 2.00 ns, as much as the host
     """
     far = FAR if last is None else max(FAR, 2 * last)
     slopes = (_slope_at(gpu, far), _slope_at(host, far))
@@ -110,8 +110,22 @@ def _slope_at(curve: Curve, size: int) -> float:
     return (curve(size) - curve(size // 2)) / (size - size // 2)
 
 
-def _slope(slope_ns: float) -> str:
-    return f"{slope_ns:#.3g} ns" if slope_ns < 100 else format_ns(slope_ns)
+def _never(gpu_ns: float, host_ns: float) -> str:
+    """Compare both slopes, with as many digits as tell them apart."""
+    if gpu_ns < host_ns:  # what stays the same for all N is not made up for
+        return f"N would have to be larger than {format_count(FAR)}"
+    digits = next((n for n in DIGITS if _slope(gpu_ns, n) != _slope(host_ns, n)), 0)
+    if not digits:
+        return f"one more of N costs the GPU {_slope(gpu_ns, 3)}, as much as the host"
+    gpu, host = _slope(gpu_ns, digits), _slope(host_ns, digits)
+    return f"one more of N costs the GPU {gpu} and the host {host}"
+
+
+def _slope(slope_ns: float, digits: int) -> str:
+    """Write nanoseconds of one more element."""
+    if slope_ns >= 100 and digits == DIGITS[0]:
+        return format_ns(slope_ns)
+    return f"{slope_ns:#,.{digits}g} ns".replace(". ", " ")
 
 
 @dataclass(frozen=True)
@@ -124,6 +138,7 @@ class BreakEven:
         host: the host.
         rows: times by size.
         crossings: by how the data gets to the GPU: pageable, pinned or resident.
+        note: what kernel the times stand for, or "" for one that ran.
     """
 
     what: str
@@ -131,6 +146,7 @@ class BreakEven:
     host: Host
     rows: tuple[Row, ...]
     crossings: dict[str, Crossing]
+    note: str = ""
 
     def __str__(self) -> str:
         """Return the table and the crossings."""
@@ -146,7 +162,10 @@ class BreakEven:
             cells = "".join(f"{format_ns(ns):>12}" for ns in times)
             lines.append(f"{format_count(row.size):>12}{cells}")
         lines.append("")
-        return "\n".join([*lines, *(f"{w:<9} {self.crossings[w]}" for w in WAYS)])
+        lines += [f"{way:<9} {self.crossings[way]}" for way in WAYS]
+        if self.note:
+            lines += ["", *textwrap.wrap(self.note, WIDTH)]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.profiler.bill import Bill
     from tinytorch_gpu.trace import Record
 
-__all__ = ["Case", "exposed_ns", "grouped"]
+__all__ = ["Case", "at_hosts_pace", "exposed_ns", "grouped"]
 
 R = TypeVar("R")
 
@@ -97,6 +97,18 @@ def grouped(records: dict[int, R], key: Callable[[R], Hashable]) -> list[dict[in
     for position, record in records.items():
         groups[key(record)][position] = record
     return list(groups.values())
+
+
+def at_hosts_pace(launch: LaunchRecord) -> bool:
+    """Tell whether a faster kernel would save nothing, but a faster host would.
+
+    The device waited for this launch, and the host takes longer to issue than the
+    device to run: in a row of such launches the kernel's time is hidden.
+
+    Args:
+        launch: the launch.
+    """
+    return bill_of(launch).launch_ns > 0 and launch.issue_ns >= launch.duration_ns
 
 
 def exposed_ns(launch: LaunchRecord) -> float:

@@ -15,6 +15,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tinytorch_gpu.errors import TraceFileError
 from tinytorch_gpu.profiler.chrome_slices import device_slice, host_slice
 from tinytorch_gpu.trace import CopyRecord, LaunchRecord
 
@@ -39,12 +40,23 @@ def write_chrome_trace(path: str | Path, records: Sequence[Record], gpu: str) ->
         path: the JSON file.
         records: what the timeline told, in order.
         gpu: name of the modelled GPU.
+
+    Raises:
+        TraceFileError: the file cannot be written.
     """
     trace = chrome_trace(records, gpu)
     rest = json.dumps({k: v for k, v in trace.items() if k != "traceEvents"})
     events = (json.dumps(e, ensure_ascii=False) for e in trace["traceEvents"])
     text = '{"traceEvents": [\n' + ",\n".join(events) + f"\n], {rest[1:]}\n"
-    Path(path).write_text(text, encoding="utf-8")
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise TraceFileError(
+            f"the chrome trace cannot be written to {Path(path).name}",
+            where=str(Path(path).parent),
+            why=error.strerror or str(error),
+            fix="name a folder that exists and may be written to",
+        ) from error
 
 
 def chrome_trace(records: Sequence[Record], gpu: str) -> dict[str, Any]:

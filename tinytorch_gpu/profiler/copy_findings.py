@@ -201,9 +201,13 @@ def _overlap(case: Case) -> list[Candidate]:
     if not hidden:
         return []
     savings = {i: ns * hidden / copied for i, ns in could.items()}
+    copies = many(len(serial), "copy", "copies")
+    if not all(copy.is_pinned for copy in serial.values()):
+        copies += f", which would take {format_ns(copied)} from pinned memory,"
+    else:
+        copies += f" of {format_ns(copied)}"
     sentence = (
-        f"{many(len(serial), 'copy', 'copies')} of {format_ns(copied)} (from pinned "
-        f"memory) and kernels of {format_ns(case.bill.kernel_ns)} run one after the "
+        f"{copies} and kernels of {format_ns(case.bill.kernel_ns)} run one after the "
         "other; on two streams the shorter of both can hide behind the longer."
     )
     fix = (

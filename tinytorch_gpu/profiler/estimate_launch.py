@@ -13,86 +13,43 @@ Source: `sample.py` for the blocks, `tinytorch_gpu.cost` for the model of time.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tinytorch_gpu.arch import find_gpu
-from tinytorch_gpu.cost import GpuCountRules, issued_instructions, kernel_time
-from tinytorch_gpu.errors import LaunchConfigError
+from tinytorch_gpu.cost import (
+    GpuCountRules,
+    check_block_fits,
+    check_cooperative_grid,
+    issued_instructions,
+    kernel_time,
+)
 from tinytorch_gpu.executor.engine import run
 from tinytorch_gpu.executor.shared_memory import shared_bytes
-from tinytorch_gpu.profiler.sample import chosen_blocks, scaled, spread
+from tinytorch_gpu.profiler.estimate_checks import check_request
+from tinytorch_gpu.profiler.estimate_report import Estimate
+from tinytorch_gpu.profiler.sample import Part, chosen_parts, scaled, spread
 from tinytorch_gpu.profiler.stand_in import StandIn, kernel_array_of
 from tinytorch_gpu.runtime.arguments import check_arguments
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.dimensions import read_launch
 from tinytorch_gpu.runtime.launch import registers_of
 from tinytorch_gpu.trace import CountingRecorder
-from tinytorch_gpu.units import format_ns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tinytorch_gpu.arch import GpuSpec
-    from tinytorch_gpu.cost import KernelTime
     from tinytorch_gpu.executor.engine import LaneProgram
     from tinytorch_gpu.executor.geometry import Dim3
     from tinytorch_gpu.executor.global_memory import GlobalArray
     from tinytorch_gpu.runtime.launch import Launchable
-    from tinytorch_gpu.trace import KernelSource, LaunchCounts
+    from tinytorch_gpu.trace import LaunchCounts, SourceLine
 
-__all__ = ["Estimate", "estimate"]
+__all__ = ["estimate"]
 
 LANES = 16_384  # threads that run where nobody says how many blocks
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What a sample says of a launch.
-
-    Args:
-        kernel: the kernel.
-        grid: blocks in x, y, z.
-        block: threads in x, y, z.
-        gpu: name of the GPU.
-        sample: linear indices of the blocks that ran.
-        counts: of the whole launch, scaled.
-        time: modelled time of the whole launch.
-        spread: standard deviation ÷ mean of the instructions and sectors of a block,
-            over the runs of the sample, whichever is larger; 0 for a single run.
-        shared_bytes: shared memory of one block.
-        registers: of a thread.
-        are_registers_given: the learner told them; else they are an estimate.
-    """
-
-    kernel: KernelSource
-    grid: Dim3
-    block: Dim3
-    gpu: str
-    sample: tuple[range, ...]
-    counts: LaunchCounts
-    time: KernelTime
-    spread: float
-    shared_bytes: int
-    registers: int
-    are_registers_given: bool
-
-    @property
-    def duration_ns(self) -> float:
-        """Modelled time of the launch."""
-        return self.time.duration_ns
-
-    def __str__(self) -> str:
-        """Tell time, what binds, and what the estimate rests on."""
-        ran, blocks = sum(map(len, self.sample)), math.prod(self.grid)
-        known = "given" if self.are_registers_given else "estimated"
-        return (
-            f"{self.kernel.name} on {self.gpu}: "
-            f"modelled {format_ns(self.duration_ns)}, "
-            f"bound: {self.time.bound} ({self.time.binding_term})\n"
-            f"estimated from {ran} of {blocks} blocks, which differ by "
-            f"{100 * self.spread:.1f} %; {self.registers} registers a thread ({known})"
-        )
 
 
 def estimate(
@@ -115,8 +72,8 @@ def estimate(
         grid: blocks, an int or a tuple of one to three.
         block: threads of a block, likewise.
         args: as for a launch, or `profiler.like(shape, dtype)` for an array whose
-            values do not matter; host arrays are not copied to the device.
-        blocks: how many blocks run; by default about 16,384 threads.
+            values do not matter. The same object given twice is one array.
+        blocks: how many; by default about 16,384 threads, first and last among them.
         seed: of which blocks run.
         dynamic_shared_bytes: dynamic shared memory of each block.
         gpu: a preset's name or a spec; the current GPU if not told.
@@ -126,8 +83,8 @@ def estimate(
 
     Raises:
         GPUNotFoundError: no preset has that name.
-        LaunchConfigError: the launch would be refused, or `blocks` is less than 1.
-        KernelTypeError: the arguments do not fit the parameters.
+        LaunchConfigError: the launch would be refused, or `blocks` is not 1 or more.
+        KernelTypeError: it is no kernel, or the arguments do not fit the parameters.
         SimGPUError: a block of the sample faults.
 
     Example:
@@ -139,12 +96,12 @@ def estimate(
         'memory'
     """
     spec = current_device().spec if gpu is None else find_gpu(gpu)
+    check_request(kernel, args, blocks, dynamic_shared_bytes)
     sizes = read_launch(grid, block, kernel.source, spec)
-    how_many = _how_many(blocks, math.prod(sizes[1]), kernel.source)
-    sample = chosen_blocks(math.prod(sizes[0]), how_many, seed)
     values = _kernel_values(kernel, args)
     program = kernel.program_for(values)
-    return _Launch(spec, program, *sizes, values, dynamic_shared_bytes).scaled(sample)
+    launch = _Launch(spec, program, *sizes, values, dynamic_shared_bytes)
+    return launch.scaled(blocks, seed)
 
 
 class _Launch(NamedTuple):
@@ -172,32 +129,51 @@ class _Launch(NamedTuple):
         journal.roll_back()
         return recorder.counts()
 
-    def scaled(self, sample: tuple[range, ...]) -> Estimate:
-        """Run the sample, and tell what follows for the whole launch."""
-        spec, program, grid, block = self.spec, self.program, self.grid, self.block
-        limit = spec.shared_bytes_per_block
-        size = shared_bytes(list(program.shared), limit, self.dynamic_shared_bytes)
-        registers = registers_of(program, block, spec)
-        parts = [self.counts_of(blocks) for blocks in sample]
-        counts = scaled(parts, math.prod(grid) / sum(map(len, sample)))
+    @property
+    def shared_bytes(self) -> int:
+        """Static and dynamic shared memory of a block."""
+        limit = self.spec.shared_bytes_per_block
+        return shared_bytes(list(self.program.shared), limit, self.dynamic_shared_bytes)
+
+    def check(self) -> None:
+        """Refuse what a launch refuses."""
+        spec, size = self.spec, self.shared_bytes
+        if self.program.is_cooperative:
+            count, threads = math.prod(self.grid), math.prod(self.block)
+            name = str(self.program.source)
+            check_cooperative_grid(spec, count, threads, size, name)
+        registers = registers_of(self.program, self.block, spec)
+        check_block_fits(self.block, size, spec, registers)
+
+    def scaled(self, blocks: int | None, seed: int) -> Estimate:
+        """Run a sample, and tell what follows for the whole launch."""
+        self.check()
+        some = blocks or max(1, LANES // math.prod(self.block))
+        parts = chosen_parts(math.prod(self.grid), some, seed)
+        spec, program, size = self.spec, self.program, self.shared_bytes
+        registers = registers_of(program, self.block, spec)
+        counted = [self.counts_of(part.run) for part in parts]
+        counts = scaled(counted, [part.weight for part in parts])
         return Estimate(
             kernel=program.source,
-            grid=grid,
-            block=block,
+            grid=self.grid,
+            block=self.block,
             gpu=spec.name,
-            sample=sample,
+            sample=tuple(part.run for part in parts),
             counts=counts,
-            time=kernel_time(counts, grid, block, size, spec, registers),
-            spread=_largest_spread(parts, sample),
+            time=kernel_time(counts, self.grid, self.block, size, spec, registers),
+            spread=_largest_spread(counted, parts),
+            partial_lines=_partial_lines(counted),
             shared_bytes=size,
             registers=registers or 0,
             are_registers_given=program.are_registers_given,
         )
 
 
-def _kernel_values(kernel: Launchable, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _kernel_values(kernel: Launchable, args: Sequence[Any]) -> tuple[Any, ...]:
     """Return the arguments as the executor takes them."""
-    placed = [_placed(value) for value in args]
+    arrays = {id(value): _placed(value) for value in args}  # x, x is one array
+    placed = [arrays[id(value)] for value in args]
     pairs = zip(placed, args, strict=True)
     others = tuple(value if array is None else None for array, value in pairs)
     checked = check_arguments(kernel.source, kernel.parameters, others)
@@ -214,22 +190,18 @@ def _placed(value: Any) -> GlobalArray | None:
     return None
 
 
-def _how_many(blocks: int | None, threads: int, kernel: KernelSource) -> int:
-    if blocks is None:
-        return max(1, LANES // threads)
-    if blocks < 1:
-        raise LaunchConfigError(
-            f"an estimate from {blocks} blocks",
-            where=f"profiler.estimate of {kernel}",
-            why="what no block does cannot be scaled to the launch",
-            fix="give blocks=1 or more, or leave it out",
-        )
-    return blocks
+def _largest_spread(counted: list[LaunchCounts], parts: tuple[Part, ...]) -> float:
+    """How far the parts lie apart in instructions or in sectors of a block."""
+    pairs = list(zip(counted, parts, strict=True))
+    issued = [issued_instructions(one) / len(part.run) for one, part in pairs]
+    sectors = [one.sectors / len(part.run) for one, part in pairs]
+    weights = [part.stands_for for part in parts]
+    return max(spread(issued, weights), spread(sectors, weights))
 
 
-def _largest_spread(parts: list[LaunchCounts], sample: tuple[range, ...]) -> float:
-    """How far the runs lie apart in instructions or in sectors of a block."""
-    pairs = list(zip(parts, sample, strict=True))
-    issued = [issued_instructions(counts) / len(ran) for counts, ran in pairs]
-    sectors = [counts.sectors / len(ran) for counts, ran in pairs]
-    return max(spread(issued), spread(sectors))
+def _partial_lines(counted: list[LaunchCounts]) -> tuple[SourceLine, ...]:
+    """Lines that some parts ran and others did not."""
+    ran = [{line.line for line in one.lines if line.instructions} for one in counted]
+    every = {line for lines in ran for line in lines}
+    some = [line for line in every if not all(line in lines for lines in ran)]
+    return tuple(sorted(some, key=lambda line: (line.file, line.line)))

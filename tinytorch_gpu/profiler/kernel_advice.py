@@ -1,27 +1,25 @@
 """The verdict's sentences when kernels dominate: the worst kernel, its bound, a cure.
 
-Comes in: launches. Goes out: two sentences. `ADVICE` holds one function
+Comes in: a `Case`. Goes out: two sentences. `ADVICE` holds one function
 for each bound that the cost model tells.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.profiler.bill import bill_of
+from tinytorch_gpu.profiler.case import at_hosts_pace, grouped
+from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.sanitizer.float64 import float64_lines, float64_text
 from tinytorch_gpu.units import format_count, format_ns, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from tinytorch_gpu.trace import (
-        AccessCounts,
-        KernelSource,
-        LaunchCounts,
-        LaunchRecord,
-    )
+    from tinytorch_gpu.profiler.case import Case
+    from tinytorch_gpu.trace import AccessCounts, LaunchCounts, LaunchRecord
 
 __all__ = ["ADVICE", "bytes_used", "unused_bytes", "worst_kernel_sentences"]
 
@@ -30,44 +28,43 @@ _WELL_COALESCED = (
 )
 
 
-def worst_kernel_sentences(
-    launches: Sequence[LaunchRecord], share: str
-) -> tuple[str, str]:
+def worst_kernel_sentences(case: Case) -> tuple[str, str]:
     """Tell which kernel takes longest and what binds it; then what to change in it.
 
     Args:
-        launches: all launches.
-        share: the kernels' part of the modelled time, in words.
+        case: the records; kernels dominate.
 
     Returns:
-        Two sentences.
+        Two sentences. Both shares are of the whole modelled time.
 
     Example:
-        >>> print(worst_kernel_sentences([], "80.0 % of the modelled time")[0])
-        Kernel-bound: copies within the device take 80.0 % of the modelled time.
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.profiler.bill import Bill
+        >>> from tinytorch_gpu.profiler.case import Case
+        >>> case = Case((), Bill(kernel_ns=5.0), 5.0, find_gpu("toy"))
+        >>> worst_kernel_sentences(case)[1]
+        'Use views instead of copies where the layout allows it.'
     """
-    if not launches:
-        first = f"Kernel-bound: copies within the device take {share}."
+    slow = {i: r for i, r in case.numbered_launches.items() if not at_hosts_pace(r)}
+    if not slow:
+        first = f"Kernel-bound: copies within the device take {case.share}."
         return first, "Use views instead of copies where the layout allows it."
-    same = _worst(launches)
+    by_kernel = grouped(slow, lambda launch: launch.kernel)
+    same = list(max(by_kernel, key=lambda group: _spent_ns(group.values())).values())
     longest = max(same, key=lambda launch: launch.duration_ns)
-    spent = sum(launch.duration_ns for launch in same)
-    whole = sum(launch.duration_ns for launch in launches)
-    launched = f"{format_count(len(same))} launch{'es' if len(same) > 1 else ''}"
+    spent = _spent_ns(same)
     first = (
-        f"Kernel-bound: kernels take {share}; {longest.kernel} takes "
-        f"{format_share(spent, whole)} of theirs, {format_ns(spent)} in {launched}, "
+        f"Kernel-bound: kernels take {case.share}, {longest.kernel} alone "
+        f"{format_share(spent, case.bill.total_ns)}: {format_ns(spent)} in "
+        f"{many(len(same), 'launch', 'launches')}, "
         f"bound: {longest.bound}{_measure(longest)}."
     )
     return first, ADVICE[longest.bound](longest)
 
 
-def _worst(launches: Sequence[LaunchRecord]) -> list[LaunchRecord]:
-    """All launches of the kernel that takes longest in total."""
-    by_kernel: dict[KernelSource, list[LaunchRecord]] = defaultdict(list)
-    for launch in launches:
-        by_kernel[launch.kernel].append(launch)
-    return max(by_kernel.values(), key=lambda same: sum(s.duration_ns for s in same))
+def _spent_ns(launches: Iterable[LaunchRecord]) -> float:
+    """The part of the bill that these kernels make."""
+    return sum(bill_of(launch).kernel_ns for launch in launches)
 
 
 def _measure(launch: LaunchRecord) -> str:
@@ -175,9 +172,10 @@ def _atomics(launch: LaunchRecord) -> str:
 
 
 def _latency(launch: LaunchRecord) -> str:
+    blocks = many(math.prod(launch.grid), "block", "blocks")
     return (
         "Its warps wait for memory and too few others have work: it has "
-        f"{format_count(math.prod(launch.grid))} blocks, which fill an SM to "
+        f"{blocks}, which fill an SM to "
         f"{format_share(launch.theoretical_occupancy, 1)}. Launch more threads, or let "
         "each load several independent elements."
     )
@@ -185,8 +183,9 @@ def _latency(launch: LaunchRecord) -> str:
 
 def _floor(launch: LaunchRecord) -> str:
     return (
-        f"It runs {format_ns(launch.duration_ns)} at the longest, most of it the least "
-        "time that any kernel takes: use larger batches or fuse element-wise ops."
+        "Each of these kernels is as short as a kernel can be, "
+        f"{format_ns(launch.duration_ns)} at the longest: make fewer, larger launches, "
+        "by larger batches or fused element-wise ops."
     )
 
 

@@ -111,8 +111,10 @@ class KeyAverages(Sequence[OpRow]):
             Title, header, rows, totals and how to read them.
 
         Raises:
-            UnsupportedError: the table has no such order.
+            UnsupportedError: the table has no such order, or a number is no whole one.
         """
+        _check_whole("row_limit", row_limit, least=-1)
+        _check_whole("max_width", max_width, least=1)
         rows = self.sorted_by(sort_by)
         shown = rows if row_limit < 0 else rows[:row_limit]
         return op_table(shown, rows, self.device, max_width)
@@ -151,6 +153,18 @@ def average(
     rows = [tally.to_row(total.total_ns) for tally in tallies]
     rows.sort(key=_SORTS["elapsed"], reverse=True)
     return KeyAverages(tuple(rows), device, total)
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if is_whole and value >= least:  # type: ignore[operator]
+        return
+    raise UnsupportedError(
+        f"a table with {name}={value!r}",
+        where="KeyAverages.table(sort_by, row_limit, max_width)",
+        why=f"{name} is a whole number, {least} or more",
+        fix="table(row_limit=10, max_width=100); row_limit=-1 shows all rows",
+    )
 
 
 def _unknown_order(sort_by: str) -> UnsupportedError:

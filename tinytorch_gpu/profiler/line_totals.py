@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.units import format_bytes, format_count, format_share
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _totals(counts: LaunchCounts) -> Iterator[tuple[str, str]]:
         )
         yield "branches", text
     if counts.barriers:
-        yield "barriers", f"{format_count(counts.barriers)} warps arrived"
+        yield "barriers", f"{many(counts.barriers, 'warp', 'warps')} arrived"
 
 
 def _global_memory(counts: LaunchCounts) -> str:

@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.profiler.shares import percentages
 from tinytorch_gpu.profiler.table import Column, layout
 from tinytorch_gpu.units import format_bytes, format_count, format_ns
@@ -65,7 +66,7 @@ def op_table(
     for row, share in zip(shown, shares, strict=False):
         lines += [_cells(row, share), *_details(row)]
     if rest:
-        more = f"… {len(rest)} more rows"
+        more = f"… {many(len(rest), 'more row', 'more rows')}"
         lines.append([more, *[""] * 5, format_ns(parts[-1]), _percent(shares[-1]), ""])
     table = layout(_COLUMNS, lines, _totals(rows), width)
     notes = [line for note in _notes(rows) for line in textwrap.wrap(note, width)]
@@ -93,7 +94,7 @@ def _title(rows: Sequence[OpRow], device: str) -> str:
     )
     return (
         f"modelled on {device}: {format_ns(elapsed)}, "
-        f"{format_count(launches)} launches, {format_count(copies)} copies"
+        f"{many(launches, 'launch', 'launches')}, {many(copies, 'copy', 'copies')}"
         + (f" ({copied})" if copied else "")
     )
 
@@ -120,7 +121,7 @@ def _details(row: OpRow) -> list[str]:
     if copied := _copied(row.h2d_bytes, row.d2h_bytes, row.d2d_bytes):
         details.append(f"copied {copied}")
     if row.waits and not row.op.startswith("("):
-        details.append(f"waited for the device {format_count(row.waits)} times")
+        details.append(f"waited for the device {many(row.waits, 'time', 'times')}")
     return [f"  {detail}" for detail in details]
 
 
@@ -128,6 +129,8 @@ def _without_kernel(row: OpRow) -> list[str]:
     """Tell what else than a kernel served the op."""
     if row.kernels:
         return []
+    if row.is_decomposed and not row.decomposed_into:
+        return ["→ nothing ran on the device"]
     if row.is_decomposed:
         return ["→ " + ", ".join(plain_name(op) for op in row.decomposed_into)]
     if row.is_on_cpu:
@@ -179,7 +182,7 @@ def _notes(rows: Sequence[OpRow]) -> list[str]:
     replayed = sum(row.replayed_launches for row in rows)
     uncounted = sum(row.launches for row in rows) - traced - replayed
     counts = (
-        f"Counts are exact: {format_count(traced)} launches traced, "
+        f"Counts are exact: {many(traced, 'launch', 'launches')} traced, "
         f"{format_count(replayed)} replayed (counts of an equal earlier launch)"
     )
     if uncounted:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.arch import GpuSpec
 
-__all__ = ["op_work", "work_of"]
+__all__ = ["note_of", "op_work", "work_of"]
 
 ITEM = 4  # bytes of a float32
 OPERANDS = {"relu": 1, "neg": 1, "abs": 1, "sum": 1} | dict.fromkeys(
@@ -82,6 +82,20 @@ def op_work(ops: Sequence[str], size: int, spec: GpuSpec) -> Work:
         bytes_in=(ITEM * size,) * operands[0],
         bytes_out=(ITEM * max(1, results[-1]),),
         kernel_ns=tuple(roofline_ns(size, nbytes, spec) for nbytes in moved),
+    )
+
+
+def note_of(spec: GpuSpec) -> str:
+    """Say what kernel the price of an op by name stands for.
+
+    Args:
+        spec: the GPU.
+    """
+    return (
+        "The kernel is a well-written one: the slower of arithmetic at "
+        f"{100 * spec.fp32_sustained:.0f} % of the GPU's peak and memory at "
+        f"{100 * spec.dram_efficiency:.0f} % of its bandwidth. A first kernel may take "
+        "10 times as long; simgpu.breakeven(kernel, sizes, arguments=...) asks yours."
     )
 
 

@@ -61,6 +61,9 @@ class profile:  # noqa: N801  (torch.profiler's name)
         >>> prof.key_averages()[0].h2d_bytes
         4096
 
+    Raises:
+        UnsupportedError: `schedule` or `on_trace_ready` is no function.
+
     Limits: listens to the device that is current when the block begins, as it is then
     modelled; all records are kept until the profile dies, about 300 bytes for each.
     """
@@ -74,6 +77,8 @@ class profile:  # noqa: N801  (torch.profiler's name)
         on_trace_ready: Callable[[profile], object] | None = None,
         _device: ProfiledDevice | None = None,
     ) -> None:
+        _check_function("schedule", schedule, "schedule(wait=1, warmup=1, active=3)")
+        _check_function("on_trace_ready", on_trace_ready, "lambda prof: print(prof)")
         self.record_shapes = record_shapes
         self.with_stack = with_stack
         self.step_num = 0
@@ -194,6 +199,7 @@ class profile:  # noqa: N801  (torch.profiler's name)
 
         Raises:
             UnsupportedError: the profile has not begun to listen.
+            TraceFileError: the file cannot be written.
         """
         write_chrome_trace(path, self._records, self._listened().spec.name)
 
@@ -260,6 +266,19 @@ class profile:  # noqa: N801  (torch.profiler's name)
         if self._timeline is None:
             raise _not_begun()
         return self._timeline
+
+
+def _check_function(name: str, value: object, example: str) -> None:
+    if value is None or callable(value):
+        return
+    raise UnsupportedError(
+        f"{name}={value!r} is no function",
+        where=f"profile({name}=...)",
+        why="it is called with the step's number"
+        if name == "schedule"
+        else "it is called with the profile when its records are complete",
+        fix=f"profile({name}={example})",
+    )
 
 
 def _not_begun() -> UnsupportedError:

@@ -45,14 +45,15 @@ def schedule(
         A function from the step's number, from 0, to the action.
 
     Raises:
-        UnsupportedError: a number is negative, or `active` is 0.
+        UnsupportedError: a number is negative or no whole one, or `active` is 0.
 
     Example:
         >>> plan = schedule(wait=1, warmup=1, active=2, repeat=1)
         >>> [plan(step).name for step in range(5)]
         ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
     """
-    if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
+    numbers = (wait, warmup, active, repeat, skip_first)
+    if not all(map(_is_count, numbers)) or active < 1:
         raise _no_schedule(wait, warmup, active, repeat, skip_first)
     cycle = wait + warmup + active
 
@@ -69,13 +70,17 @@ def schedule(
     return action_of
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _no_schedule(
     wait: int, warmup: int, active: int, repeat: int, skip_first: int
 ) -> UnsupportedError:
     return UnsupportedError(
         "a schedule cannot have these numbers of steps",
-        where=f"schedule(wait={wait}, warmup={warmup}, active={active}, "
-        f"repeat={repeat}, skip_first={skip_first})",
-        why="steps are 0 or more, and at least 1 is active",
+        where=f"schedule(wait={wait!r}, warmup={warmup!r}, active={active!r}, "
+        f"repeat={repeat!r}, skip_first={skip_first!r})",
+        why="steps are whole numbers, 0 or more, and at least 1 is active",
         fix="schedule(wait=1, warmup=1, active=3)",
     )

@@ -6,21 +6,24 @@ Source: NumPy, `zeros` (memory that is only reserved until somebody writes it).
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.arch import check_dtype
+from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.executor.global_memory import GlobalArray
-from tinytorch_gpu.memory import ALIGNMENT
+from tinytorch_gpu.units import format_bytes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = ["StandIn", "kernel_array_of", "like"]
 
-_addresses = itertools.count(2**40, 2**30)
+MOST_BYTES = 2**40  # several times the memory of any GPU
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ def like(shape: int | tuple[int, ...], dtype: npt.DTypeLike = "float32") -> Stan
 
     Raises:
         DtypeError: device memory does not hold the dtype.
+        ShapeError: a length is no whole number or negative, or no GPU has room for it.
 
     Example:
         >>> like((4096, 4096)).shape
@@ -55,15 +59,37 @@ def like(shape: int | tuple[int, ...], dtype: npt.DTypeLike = "float32") -> Stan
 
     Limits: a kernel whose addresses or branches depend on values needs real ones.
     """
-    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-    return StandIn(lengths, check_dtype(dtype, "stand-in"))
+    lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    kind = check_dtype(dtype, "stand-in")
+    if not all(_is_length(length) for length in lengths):
+        raise _no_shape(shape, "a length is a whole number, 0 or more", "(4096, 4096)")
+    nbytes = math.prod(map(int, lengths)) * kind.itemsize
+    if nbytes > MOST_BYTES:
+        needs = f"{format_bytes(nbytes)} are more than {format_bytes(MOST_BYTES)}"
+        raise _no_shape(shape, f"{needs}, and no GPU has as much memory", "2**30")
+    return StandIn(tuple(map(int, lengths)), kind)
+
+
+def _is_length(value: Any) -> bool:
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_whole and value >= 0
+
+
+def _no_shape(shape: Any, why: str, instead: str) -> ShapeError:
+    return ShapeError(
+        f"no array has the shape {shape!r}",
+        where="profiler.like(shape, dtype)",
+        why=why,
+        fix=f"for example profiler.like({instead}, np.float32)",
+    )
 
 
 class _Nowhere:
     """The allocation of a stand-in: it has an address, and nothing to put back."""
 
     def __init__(self) -> None:
-        self.address = next(_addresses) // ALIGNMENT * ALIGNMENT
+        # Apart from all others, however large they are.
+        self.address = (1 + next(_numbers) % 2**20) * MOST_BYTES
 
     def elements(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """Return no bytes: what a stand-in held before is never asked for."""

@@ -8,12 +8,13 @@ Read `judge`; the sentences stand in `advice`, the findings in `copy_findings`,
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.profiler.advice import SENTENCES
 from tinytorch_gpu.profiler.bill import Bill, bill_of
-from tinytorch_gpu.profiler.case import Case
+from tinytorch_gpu.profiler.case import Case, at_hosts_pace
 from tinytorch_gpu.profiler.copy_findings import COPY_FINDINGS
 from tinytorch_gpu.profiler.finding import rank
 from tinytorch_gpu.profiler.host_finding import host_finding
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Verdict", "judge"]
 
+WIDTH = 100  # columns of the text
 SHOWN = 3  # findings in the text; `findings` has all
 CAUSES = (*COPY_FINDINGS, *LAUNCH_FINDINGS, kernel_findings, host_finding)
 
@@ -69,13 +71,14 @@ class Verdict:
         return bill.total_ns
 
     def __str__(self) -> str:
-        """Return the two sentences, a line each, and the first three findings."""
+        """Return the two sentences and the first three findings, 100 columns wide."""
         told = [
             f"{number}. " + str(finding).replace("\n", "\n   ")
             for number, finding in enumerate(self.findings[:SHOWN], 1)
         ]
         head = ["", "What could be saved at most (modelled):"] if told else []
-        return "\n".join([*self.sentences, *head, *told])
+        first = [textwrap.fill(sentence, WIDTH) for sentence in self.sentences]
+        return "\n".join([*first, *head, *told])
 
     def _repr_html_(self) -> str:
         """Show the two sentences and the first three findings in a notebook."""
@@ -134,10 +137,7 @@ def _cause_of(record: Record) -> Bill:
     bill = bill_of(record)
     if not isinstance(record, LaunchRecord):
         return bill
-    # The device waited for this launch, and the host takes longer to issue than the
-    # device to run: in a row of such launches the kernel's time is hidden.
-    is_at_hosts_pace = bill.launch_ns > 0 and record.issue_ns >= record.duration_ns
-    return Bill(launch_ns=bill.total_ns) if is_at_hosts_pace else bill
+    return Bill(launch_ns=bill.total_ns) if at_hosts_pace(record) else bill
 
 
 def _dominant(causes: Bill) -> tuple[str, float]:

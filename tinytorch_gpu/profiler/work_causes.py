@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from tinytorch_gpu.profiler.cause import Cause, Judged, below_well
+from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.units import format_count, format_share
 
 __all__ = ["WORK_CAUSES"]
@@ -71,7 +72,7 @@ def _tell_latency(judged: Judged) -> tuple[str, str]:
     launch, blocks = judged.launch, math.prod(judged.launch.grid)
     if blocks < judged.spec.num_sms:
         sentence = (
-            f"{judged.name} has {format_count(blocks)} blocks for "
+            f"{judged.name} has {many(blocks, 'block', 'blocks')} for "
             f"{judged.spec.num_sms} SMs: too few warps to work while others wait for "
             "memory."
         )

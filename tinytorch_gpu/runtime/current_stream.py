@@ -9,10 +9,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, SupportsInt
 
+import numpy as np
+
+from tinytorch_gpu.errors import KernelTypeError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["in_stream", "stream_handle"]
+__all__ = ["check_names_stream", "in_stream", "no_stream", "stream_handle"]
 
 _current: ContextVar[int] = ContextVar("current_stream", default=0)
 
@@ -23,6 +27,9 @@ def stream_handle(stream: SupportsInt | None = None) -> int:
     Args:
         stream: a stream; 0 and None name none. `cuda.default_stream()` names one.
 
+    Raises:
+        KernelTypeError: it is no stream and no handle of one.
+
     Example:
         >>> with in_stream(7):
         ...     stream_handle(), stream_handle(0)
@@ -30,7 +37,46 @@ def stream_handle(stream: SupportsInt | None = None) -> int:
         >>> stream_handle()
         0
     """
-    return int(stream) if stream else _current.get()
+    if not stream:
+        return _current.get()
+    if not hasattr(stream, "handle") and not _is_handle(stream):
+        raise no_stream(stream, "a copy or launch with stream=...")
+    return int(stream)
+
+
+def check_names_stream(stream: object, where: str) -> None:
+    """Refuse what is neither a stream nor nothing (0 or None).
+
+    Args:
+        stream: what was given.
+        where: for the error.
+
+    Raises:
+        KernelTypeError: it is something else.
+    """
+    if stream and not hasattr(stream, "handle"):
+        raise no_stream(stream, where)
+
+
+def _is_handle(value: object) -> bool:
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_whole and bool(value > 0)  # type: ignore[operator]
+
+
+def no_stream(stream: object, where: str) -> KernelTypeError:
+    """Return the error of what was given as a stream and is none.
+
+    Args:
+        stream: what was given.
+        where: for the error.
+    """
+    return KernelTypeError(
+        f"{stream!r} given as the stream",
+        where=where,
+        why=f"it is of type {type(stream).__name__}, and a stream is an object that\n"
+        "cuda.stream() or simgpu.Stream() returns; 0 is the current one",
+        fix="s = cuda.stream(), and then stream=s",
+    )
 
 
 @contextmanager

@@ -181,6 +181,7 @@ def use_gpu(gpu: str | GpuSpec) -> Device:
 
     Raises:
         GPUNotFoundError: no preset has that name.
+        GpuSpecError: a number of the spec is none that a model can compute with.
         OutOfMemoryError: the live arrays do not fit into its memory.
     """
     spec = find_gpu(gpu)
@@ -204,6 +205,7 @@ def use_gpus(gpus: Sequence[str | GpuSpec]) -> tuple[Device, ...]:
 
     Raises:
         GPUNotFoundError: no preset has one of the names.
+        GpuSpecError: a number of a spec is none that a model can compute with.
         OutOfMemoryError: the live arrays do not fit into a device's new memory.
         UnknownDeviceError: there is none.
 
@@ -212,7 +214,9 @@ def use_gpus(gpus: Sequence[str | GpuSpec]) -> tuple[Device, ...]:
         ['Tesla T4', 'toy GPU']
         >>> device = use_gpus(["t4"])
     """
-    specs = [find_gpu(gpu) for gpu in gpus]
+    # What is no list is no GPU either, and is told as an unknown name.
+    named: Any = gpus if isinstance(gpus, (list, tuple)) else [gpus]
+    specs = [find_gpu(gpu) for gpu in named]
     if not specs:
         raise _no_gpu()
     kept = _machine.devices[: len(specs)]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.errors import UnsupportedError
-from tinytorch_gpu.runtime.current_stream import stream_handle
+from tinytorch_gpu.errors import KernelTypeError, UnsupportedError
+from tinytorch_gpu.runtime.current_stream import check_names_stream, stream_handle
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.order import Point
 
 if TYPE_CHECKING:
     from tinytorch_gpu.runtime.timeline import Timeline
 
-__all__ = ["Event", "elapsed_ms"]
+__all__ = ["Event", "check_event", "elapsed_ms"]
 
 
 class Event:
@@ -42,7 +42,11 @@ class Event:
 
         Args:
             stream: the stream; 0 is the current one.
+
+        Raises:
+            KernelTypeError: it is no stream.
         """
+        check_names_stream(stream, "event.record(stream)")
         timeline = current_device().timeline
         self._mark = timeline, timeline.mark(stream_handle(stream))
 
@@ -63,7 +67,11 @@ class Event:
 
         Args:
             stream: the stream; 0 is the current one.
+
+        Raises:
+            KernelTypeError: it is no stream.
         """
+        check_names_stream(stream, "event.wait(stream)")
         order = current_device().timeline.order
         order.wait(stream_handle(stream), self._point())
 
@@ -80,6 +88,7 @@ class Event:
             evtend: the later event.
 
         Raises:
+            KernelTypeError: it is no event.
             UnsupportedError: one was never recorded, or has no timing, or another GPU
                 was modelled in between.
         """
@@ -104,6 +113,26 @@ class Event:
         )
 
 
+def check_event(event: object, where: str) -> None:
+    """Refuse what is no event.
+
+    Args:
+        event: what was given.
+        where: for the error.
+
+    Raises:
+        KernelTypeError: it is none.
+    """
+    if not isinstance(event, Event):
+        raise KernelTypeError(
+            f"{event!r} given as the event",
+            where=where,
+            why=f"it is of type {type(event).__name__}, and an event is what\n"
+            "cuda.event() or stream.record_event() returns",
+            fix="done = stream.record_event(), and then other.wait_event(done)",
+        )
+
+
 def elapsed_ms(start: Event, end: Event) -> float:
     """Return the modelled milliseconds between two recorded events.
 
@@ -115,9 +144,12 @@ def elapsed_ms(start: Event, end: Event) -> float:
         Milliseconds of modelled device time, not of the simulation.
 
     Raises:
+        KernelTypeError: one is no event.
         UnsupportedError: one was never recorded, or has no timing, or another GPU was
             modelled in between.
     """
+    for event in (start, end):
+        check_event(event, "event.elapsed_time(later)")
     (timeline, start_ns), (other, end_ns) = start.mark(), end.mark()
     if timeline is other:
         return (end_ns - start_ns) / 1e6

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.errors import KernelTypeError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -56,6 +58,9 @@ def pin(*arrays: npt.NDArray[Any]) -> Iterator[None]:
     Yields:
         Nothing.
 
+    Raises:
+        KernelTypeError: one is no NumPy array.
+
     Example:
         >>> host = np.ones(4)
         >>> with pin(host):
@@ -64,6 +69,9 @@ def pin(*arrays: npt.NDArray[Any]) -> Iterator[None]:
         >>> is_pinned(host)
         False
     """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            raise _no_host_array(array)
     pinned = [_bounds(array) for array in arrays]
     _ranges.update(pinned)
     try:
@@ -71,6 +79,15 @@ def pin(*arrays: npt.NDArray[Any]) -> Iterator[None]:
     finally:
         for bounds in pinned:
             _forget(bounds)
+
+
+def _no_host_array(value: object) -> KernelTypeError:
+    return KernelTypeError(
+        f"a {type(value).__name__} is no memory that can be pinned",
+        where="cuda.pinned(*arrays)",
+        why="only NumPy arrays lie in host memory that copies read directly",
+        fix="host = np.asarray(values, np.float32), and then cuda.pinned(host)",
+    )
 
 
 def is_pinned(array: npt.NDArray[Any]) -> bool:

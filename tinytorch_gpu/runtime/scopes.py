@@ -1,12 +1,14 @@
 """`Scopes`: the host's clock, which ops are open, and who hears of every record.
 
 Comes in: ops and ranges that begin and end, and finished records. Goes out: labels for
-the records, and each record at once to every listener; none is kept.
+the records, and each record at once to every listener; none is kept. Each thread and
+each asyncio task has open ops of its own.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.trace import RangeRecord, Scope
@@ -25,7 +27,15 @@ class Scopes:
     def __init__(self) -> None:
         self.listeners: list[Callable[[Record], None]] = []
         self._host_ns = 0.0
-        self.scope: Scope | None = None  # innermost op or range that is open
+        # Opened in this thread or task, the innermost last.
+        self._opened: ContextVar[tuple[Scope, ...]] = ContextVar("scopes", default=())
+        self._open: set[Scope] = set()  # in any thread
+
+    @property
+    def scope(self) -> Scope | None:
+        """The innermost op or range that is open in this thread, or None."""
+        opened = reversed(self._opened.get())
+        return next((scope for scope in opened if scope in self._open), None)
 
     @property
     def host_ns(self) -> float:
@@ -54,9 +64,8 @@ class Scopes:
             ...     timeline.current_op
             'tinytorch::add'
         """
-        with self._opened(
-            Scope(name, self.scope, is_op=True, start_ns=self.host_ns)
-        ) as scope:
+        scope = Scope(name, self.scope, is_op=True, start_ns=self.host_ns)
+        with self._entered(scope):
             yield scope
 
     @contextmanager
@@ -79,20 +88,27 @@ class Scopes:
         scope = Scope(name, self.scope, is_op=False, start_ns=self.host_ns)
         depth = sum(not around.is_op for around in scope.chain()) - 1
         try:
-            with self._opened(scope):
+            with self._entered(scope):
                 yield
         finally:
             end = self.host_ns
             self._tell(RangeRecord(name, scope.start_ns, end, depth, scope))
 
     @contextmanager
-    def _opened(self, scope: Scope) -> Iterator[Scope]:
-        """Make it the innermost open scope for a while."""
-        self.scope = scope
+    def _entered(self, scope: Scope) -> Iterator[None]:
+        """Make it the innermost open scope for a while.
+
+        What a generator opens may be closed within another block, or by another thread:
+        exactly this scope ends, whichever is the innermost then.
+        """
+        self._open.add(scope)
+        self._opened.set((*self._opened.get(), scope))
         try:
-            yield scope
+            yield
         finally:
-            self.scope = scope.parent
+            self._open.discard(scope)
+            still = (one for one in self._opened.get() if one in self._open)
+            self._opened.set(tuple(still))
 
     def add_op(self, record: OpRecord) -> None:
         """Hand the record of one op to the listeners; it takes no modelled time."""

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import KernelTypeError
-from tinytorch_gpu.runtime.current_stream import stream_handle
+from tinytorch_gpu.runtime.current_stream import no_stream, stream_handle
 from tinytorch_gpu.runtime.device import current_device
-from tinytorch_gpu.runtime.event import Event
+from tinytorch_gpu.runtime.event import Event, check_event
 from tinytorch_gpu.runtime.order import NON_BLOCKING
 
 if TYPE_CHECKING:
@@ -95,8 +95,12 @@ class Stream:
 
         Returns:
             The event.
+
+        Raises:
+            KernelTypeError: it is no event.
         """
-        event = event or Event()
+        event = Event() if event is None else event
+        check_event(event, "stream.record_event(event)")
         event.record(self)
         return event
 
@@ -105,7 +109,11 @@ class Stream:
 
         Args:
             event: the event; one that was never recorded is over.
+
+        Raises:
+            KernelTypeError: it is no event.
         """
+        check_event(event, "stream.wait_event(event)")
         event.wait(self)
 
     def wait_stream(self, stream: Stream) -> None:
@@ -113,7 +121,12 @@ class Stream:
 
         Args:
             stream: the other stream.
+
+        Raises:
+            KernelTypeError: it is no stream.
         """
+        if not isinstance(stream, Stream):
+            raise no_stream(stream, "stream.wait_stream(stream)")
         self.wait_event(stream.record_event())
 
     @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tinytorch_gpu.runtime import event
 from tinytorch_gpu.runtime import stream as streams
-from tinytorch_gpu.runtime.current_stream import in_stream
+from tinytorch_gpu.runtime.current_stream import check_names_stream, in_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,11 @@ def stream(stream: streams.Stream | None) -> Iterator[None]:
 
     Yields:
         Nothing.
+
+    Raises:
+        KernelTypeError: it is no stream.
     """
+    check_names_stream(stream, "with simgpu.stream(stream)")
     with in_stream(stream):
         yield
 

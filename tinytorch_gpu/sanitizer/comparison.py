@@ -146,7 +146,7 @@ class Comparison:
             if event.kind == "atomic" and loose.any():
                 loose &= ~self._past.are(one.times, "atomic")
             if loose.any():
-                self._ask_flags(event, one, touched.threads, loose)
+                self._ask_flags(one, touched.threads, loose)
                 apart, now = self._order.apart, touched.threads
                 loose &= apart(one.threads, now) > apart(threads, now)
                 times = np.where(loose, one.times, times)
@@ -156,13 +156,9 @@ class Comparison:
             self._hazards.race(event, touched, lanes, times[lanes], threads[lanes])
         return lanes
 
-    def _ask_flags(
-        self, event: Event, earlier: Earlier, threads: Any, loose: Any
-    ) -> None:
+    def _ask_flags(self, earlier: Earlier, threads: Any, loose: Any) -> None:
         """Take out of the loose lanes those that a flag puts in order."""
         lanes = np.flatnonzero(loose)
-        # Lines that are known to race need no further proof.
-        lanes = lanes[~self._hazards.are_known(event, earlier.times[lanes])]
         told = earlier.times[lanes], earlier.threads[lanes], threads[lanes]
         loose[lanes] = ~self._flags.orders(*told)
 

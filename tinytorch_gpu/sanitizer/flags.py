@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Flags"]
 
-MOST_WORK = 1 << 24  # entries that one question looks at, all its lanes together
-
 
 class _Turns(NamedTuple):
     """Atomics in the order of their turns, each (n,).
 
     Args:
+        numbers: which turn of all it is.
         flags: number of the flag.
         threads: who.
         times: when.
@@ -42,6 +41,7 @@ class _Turns(NamedTuple):
         seen_by_warp: the same of its warp.
     """
 
+    numbers: Any
     flags: Any
     threads: Any
     times: Any
@@ -72,14 +72,20 @@ class Flags:
         self._fences: list[tuple[Any, Any]] = []  # threads, times
         self._last_fence: Any = None  # by thread: time, barrier and warp at that time
         self._turns: list[_Turns] = []
+        self._number = 0  # of the next turn
         self._numbers: dict[int, int] = {}  # of shadows
 
-    def fence(self, threads: Any) -> None:
+    def fence(self, threads: Any, name: str = "threadfence") -> None:
         """Note that threads have passed a fence.
 
         Args:
             threads: int (n,), their numbers.
+            name: of the fence; `threadfence_block` publishes to nobody here.
         """
+        # Simplified: threads of one block that wait for each other by a flag and
+        # `threadfence_block` may be told to race; a barrier is what blocks have.
+        if name == "threadfence_block":
+            return
         order = self._order
         if self._last_fence is None:
             self._last_fence = np.full((3, order.threads), -1, np.int64)
@@ -103,6 +109,7 @@ class Flags:
         _, by_block, by_warp = self._last_fence[:, threads]
         self._turns.append(
             _Turns(
+                np.arange(self._number, self._number + len(threads)),
                 touched.cells + (number << 40),
                 threads,
                 np.full(len(threads), time),
@@ -112,12 +119,10 @@ class Flags:
                 by_warp,
             )
         )
+        self._number += len(threads)
 
     def orders(self, times: Any, earlier: Any, threads: Any) -> Any:
         """Tell which earlier accesses a flag puts before those now.
-
-        Where many lanes ask at once, some are looked at, and if a flag orders all of
-        these, it is taken to order the rest.
 
         Args:
             times: int (n,), when the earlier accesses were.
@@ -132,20 +137,19 @@ class Flags:
         if not self._turns or not len(asked):
             return found
         self._gather()
-        turns = len(self._turns[0].flags)
-        few = asked[:: max(1, len(asked) * turns // MOST_WORK)]
-        fence = self._first_fences(earlier[few], times[few])
-        rows = zip(few, fence, strict=True)
-        told = [self._is_after(times[r], earlier[r], f, threads[r]) for r, f in rows]
-        found[asked] = all(told)
-        found[few] = told
+        padded = self._order.padded
+        pairs = np.stack([earlier[asked] // padded, threads[asked] // padded])
+        for rows in _alike(pairs):
+            lanes = asked[rows]
+            found[lanes] = self._are_after(times[lanes], earlier[lanes], threads[lanes])
         return found
 
     def _gather(self) -> None:
-        """Put all turns, and all fences, into one piece."""
+        """Put all turns, by thread, and all fences into one piece."""
         if len(self._turns) > 1:
             columns = zip(*self._turns, strict=True)
-            self._turns = [_Turns(*map(np.concatenate, columns))]
+            turns = _Turns(*map(np.concatenate, columns))
+            self._turns = [turns.at(np.argsort(turns.threads, kind="stable"))]
         if len(self._fences) > 1:
             threads, times = map(np.concatenate, zip(*self._fences, strict=True))
             order = np.lexsort((times, threads))
@@ -161,41 +165,64 @@ class Flags:
         is_there = (fenced[place] == threads) & (when[place] > times)
         return np.where(is_there, when[place], -1)
 
-    def _is_after(self, time: int, earlier: int, fence: int, thread: int) -> bool:
-        """Tell whether a thread has learned of what another had written at a time."""
-        turns = self._turns[0]
-        published = self._published(turns, time, earlier, fence)
-        if not len(published):
-            return False
-        learned = self._learned(turns, thread)
-        flags = np.intersect1d(turns.flags[published], turns.flags[learned])
-        return any(
-            published[turns.flags[published] == flag][0]
-            < learned[turns.flags[learned] == flag][-1]
-            for flag in flags
-        )
+    def _are_after(self, times: Any, earlier: Any, threads: Any) -> Any:
+        """Answer for lanes of one block, and earlier accesses of one block."""
+        out, out_lanes = self._published(times, earlier)
+        known, known_lanes = self._learned(threads)
+        found = np.zeros(len(times), np.bool_)
+        for flag in np.intersect1d(out.flags, known.flags):
+            turns, lanes = _of_flag(out, out_lanes, flag)
+            first = np.where(lanes, turns, self._count()).min(axis=1)
+            turns, lanes = _of_flag(known, known_lanes, flag)
+            found |= first < np.where(lanes, turns, -1).max(axis=1)
+        return found
 
-    def _published(self, turns: _Turns, time: int, earlier: int, fence: int) -> Any:
-        """Return the turns at which what a thread wrote at a time was out."""
+    def _count(self) -> int:
+        return self._number
+
+    def _of_block(self, thread: int) -> _Turns:
+        """Return the turns of a thread's block."""
         padded = self._order.padded
-        in_block = turns.threads // padded == earlier // padded
+        first = thread // padded * padded
+        ends = np.searchsorted(self._turns[0].threads, [first, first + padded])
+        return self._turns[0].at(slice(*ends))
+
+    def _published(self, times: Any, earlier: Any) -> tuple[_Turns, Any]:
+        """Return turns, and which put out what each lane asks for, (n, turns)."""
+        turns = self._of_block(int(earlier[0]))
+        fences = self._first_fences(earlier, times)[:, None]
+        times, earlier = times[:, None], earlier[:, None]
         in_warp = turns.threads // WARP == earlier // WARP
-        is_out = in_block & (time < turns.seen_by_block)
-        is_out |= in_warp & (time < turns.seen_by_warp)
-        if fence >= 0:
-            is_out |= (turns.threads == earlier) & (fence <= turns.times)
-            is_out |= in_block & (fence <= turns.barriers)
-            is_out |= in_warp & (fence <= turns.warps)
-        return np.flatnonzero(is_out)
+        is_out = (times < turns.seen_by_block) | in_warp & (times < turns.seen_by_warp)
+        passed = (turns.threads == earlier) & (fences <= turns.times)
+        passed |= fences <= turns.barriers
+        passed |= in_warp & (fences <= turns.warps)
+        return turns, is_out | passed & (fences >= 0)
 
-    def _learned(self, turns: _Turns, thread: int) -> Any:
-        """Return the turns that a thread knows of: its own, and of its block-mates."""
-        one = np.array([thread])
-        barrier, warp = self._order.barrier_of(one)[0], self._order.warp_of(one)[0]
-        padded = self._order.padded
-        knows = turns.threads == thread
-        in_block = turns.threads // padded == thread // padded
-        knows |= in_block & (turns.times < barrier)
-        in_warp = turns.threads // WARP == thread // WARP
-        knows |= in_warp & (turns.times < warp)
-        return np.flatnonzero(knows)
+    def _learned(self, threads: Any) -> tuple[_Turns, Any]:
+        """Return turns, and which each lane knows of: its own and its mates'."""
+        turns = self._of_block(int(threads[0]))
+        barriers = self._order.barrier_of(threads)[:, None]
+        warps = self._order.warp_of(threads)[:, None]
+        threads = threads[:, None]
+        knows = (turns.threads == threads) | (turns.times < barriers)
+        in_warp = turns.threads // WARP == threads // WARP
+        return turns, knows | in_warp & (turns.times < warps)
+
+
+def _alike(pairs: Any) -> list[Any]:
+    """Return the positions of each pair that occurs, int arrays.
+
+    Args:
+        pairs: int (2, n).
+    """
+    order = np.lexsort(pairs)
+    ordered = pairs[:, order]
+    starts = np.flatnonzero((ordered[:, 1:] != ordered[:, :-1]).any(axis=0)) + 1
+    return np.split(order, starts)
+
+
+def _of_flag(turns: _Turns, lanes: Any, flag: int) -> tuple[Any, Any]:
+    """Return numbers of a flag's turns, (turns,), and their lanes, (n, turns)."""
+    here = turns.flags == flag
+    return turns.numbers[here], lanes[:, here]

@@ -29,6 +29,7 @@ TOOLS = {
     "endless_loop": "synccheck",
 }
 MISTAKES = frozenset({"undefined_variable"})  # warned of, and yet results are wrong
+HARMLESS = frozenset({"deadlock"})  # warned of: lanes waited, and then got on
 
 
 def finding_of(error: SimGPUError) -> Finding | None:
@@ -51,11 +52,12 @@ def finding_of(error: SimGPUError) -> Finding | None:
     if kind not in TOOLS:
         return None
     is_warning = isinstance(error, KernelWarning) and kind not in MISTAKES
+    level = "note" if kind in HARMLESS else "warning"
     threads = facts.get("threads", ())
     return Finding(
         tool=TOOLS[kind],
         kind=kind,
-        level="warning" if is_warning else "error",
+        level=level if is_warning else "error",
         what=error.what,
         where=error.where,
         why=error.why,

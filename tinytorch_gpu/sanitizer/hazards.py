@@ -86,21 +86,6 @@ class Hazards:
             here = np.flatnonzero(places == number)
             self._note(event, touched, lanes[here], earlier[here], past)
 
-    def are_known(self, event: Event, times: Any) -> Any:
-        """Tell for which times it is known that an access races with those then.
-
-        Args:
-            event: the access now.
-            times: int (n,), when the other accesses were.
-
-        Returns:
-            bool (n,), true for a race of the gravest kind.
-        """
-        places, pasts = self._past.places(times)
-        pairs = [self._pairs.get(_key(event.site, p.site, event.array)) for p in pasts]
-        known = [pair is not None and pair.grave == WRONG for pair in pairs]
-        return np.array(known, np.bool_)[places]
-
     def _note(
         self,
         event: Event,

@@ -169,10 +169,10 @@ def _loss(given: Any, value: Any, *, is_stored: bool) -> tuple[str, Any]:
     if target.kind == "f":  # rounding is meant; a number that becomes infinite is not
         return "narrowing_loss", np.isinf(value) & np.isfinite(given)
     if source.kind != "f":
-        # As many bits hold the same digits: a ballot is stored as int32 and as uint32.
         is_hash = target.kind == "u" and not is_stored
-        is_meant = is_hash or target.itemsize >= source.itemsize
-        return "narrowing_loss", False if is_meant else value != given
+        if is_hash or target.itemsize >= source.itemsize:
+            return "narrowing_loss", False
+        return "narrowing_loss", value != given
     whole = given.astype(np.float64)
     whole = np.rint(whole) if source == np.float16 else np.trunc(whole)
     limits = np.iinfo(target)

@@ -121,8 +121,8 @@ class MemoryChecker(Recorder):
 
     def fence(self, batch: Lanes, site: Site, mask: ActiveMask, name: str) -> None:
         """A fence, which atomics after it publish."""
-        del site, name
-        self._flags.fence(self._lanes.threads(batch)[mask.full()])
+        del site
+        self._flags.fence(self._lanes.threads(batch)[mask.full()], name)
 
     # Accesses.
 

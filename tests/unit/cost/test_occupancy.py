@@ -9,6 +9,7 @@ import pytest
 
 from tinytorch_gpu.arch import PRESETS, find_gpu
 from tinytorch_gpu.cost import occupancy
+from tinytorch_gpu.errors import LaunchConfigError
 
 # threads, registers, shared bytes; then blocks / percent on each of the GPUs.
 TABLE = """
@@ -93,8 +94,28 @@ def test_more_shared_memory_never_raises_occupancy():
     assert found == sorted(found, reverse=True)
 
 
-def test_kernel_without_registers():
-    assert occupancy(256, find_gpu("t4"), registers_per_thread=0).blocks_per_sm == 4
+@pytest.mark.parametrize(
+    ("threads", "more"),
+    [
+        (0, {}),
+        (-1, {}),
+        (1.5, {}),
+        (True, {}),
+        ("a", {}),
+        (256, {"registers_per_thread": -3}),
+        (256, {"registers_per_thread": 0}),
+        (256, {"shared_bytes": -1}),
+        (256, {"shared_bytes": 0.5}),
+    ],
+)
+def test_what_is_no_block_is_refused(threads, more):
+    with pytest.raises(LaunchConfigError) as caught:
+        occupancy(threads, find_gpu("t4"), **more)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
+
+
+def test_one_block_in_the_singular():
+    assert "1 block, 32 warps on" in str(occupancy(1024, find_gpu("t4")))
 
 
 # CUDA C Programming Guide 3.2, 4.2: before 3.0 an even number of warps gets registers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.profiler.verdict import judge
-from tinytorch_gpu.trace import SynchronizeRecord
+from tinytorch_gpu.trace import HostRecord, SynchronizeRecord
 
 T4 = find_gpu("t4")
 
@@ -15,9 +15,31 @@ def _sentences(records):
 
 def test_launch_bound_tells_issue_and_kernel_time(launch):
     first, second = _sentences([launch(duration_ns=2600.0)] * 18_450)
-    assert "18,450 launches add 5.00 µs each" in first
-    assert "kernels run 2.60 µs on average" in first
+    assert "100.0 % of the time modelled on Tesla T4, 92.2 ms, passes at" in first
+    assert "18,450 of 18,450 launches take the host longer to issue, 5.00 µs," in first
+    assert "than the device to run, 2.60 µs on average" in first
     assert second.startswith("Use larger batches or fuse element-wise ops: these")
+
+
+def test_launches_that_hide_behind_a_kernel_do_not_count(launch):
+    long = launch(duration_ns=12_000.0, elapsed_ns=14_000.0)
+    hidden = launch(elapsed_ns=3000.0)  # of which 2 µs of the issue hide
+    first, _ = _sentences([long, hidden, *[launch()] * 3])
+    assert "53.1 % of the time" in first  # 2 + 3 x 5 of 32 µs
+    assert "17.0 µs, passes at the host's pace: 3 of 5 launches take" in first
+
+
+def test_one_launch_in_the_singular(launch):
+    assert "1 of 1 launch takes the host longer" in _sentences([launch()])[0]
+
+
+def test_launch_bound_by_calls_of_the_driver(launch):
+    wait = HostRecord("cudaMalloc", "", 0.0, 90_000.0, 90_000.0)
+    first, _ = _sentences([launch(duration_ns=6000.0, elapsed_ns=6000.0), wait])
+    assert "93.8 % of the time modelled on Tesla T4, 90.0 µs" in first
+    assert (
+        "while the host issues 1 launch and makes 1 other call of the driver" in first
+    )
 
 
 def test_launch_bound_without_floor_kernels(launch):

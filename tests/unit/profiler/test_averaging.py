@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from tests.unit.profiler.programs import Ran, programs
 from tinytorch_gpu.profiler.averaging import tallies_of
-from tinytorch_gpu.trace import CopyRecord, LaunchRecord, OpRecord, Scope
+from tinytorch_gpu.trace import (
+    CopyRecord,
+    LaunchRecord,
+    OpRecord,
+    RangeRecord,
+    Scope,
+)
 
 
 def _tally(tallies, name, *, is_range=False):
@@ -54,10 +60,23 @@ def test_work_in_an_op_in_a_range_is_the_ops_own(launch):
     assert total == {"add": 5000, "step": 10_000}
 
 
-def test_an_op_that_failed_has_its_work_and_no_calls(launch):
+def test_an_op_that_failed_has_its_work_and_its_call(launch):
     failed = Scope("add", None, is_op=True)
     (tally,) = tallies_of([launch("add", scope=failed)])
-    assert (tally.op, tally.calls, tally.launches) == ("add", 0, 1)
+    assert (tally.op, tally.calls, tally.launches) == ("add", 1, 1)
+
+
+def test_a_range_that_began_before_and_ends_after_the_profile_counts_once(launch):
+    around = Scope("epoch", None, is_op=False)
+    inner = Scope("step", around, is_op=False)
+    records = [
+        launch(scope=inner),
+        launch(scope=inner),
+        RangeRecord("step", 0.0, 1.0, 1, inner),
+        launch(scope=around),
+    ]
+    calls = {tally.op: tally.calls for tally in tallies_of(records)}
+    assert calls == {"step": 1, "epoch": 1}
 
 
 def test_shapes_split_the_rows_of_an_op(launch):

@@ -144,7 +144,7 @@ def test_beyond_the_sizes_that_ran_it_is_extrapolated():
     [
         (lambda: breakeven("softmax", [10]), "the work of the op 'softmax' is not"),
         (lambda: breakeven(["add", "matmul"], [10]), "'matmul' is not known"),
-        (lambda: breakeven([], [10]), "the op '' is not known"),
+        (lambda: breakeven([], [10]), "neither an op nor a kernel"),
         (lambda: breakeven("add", [10], "cray"), "no host is called 'cray'"),
         (lambda: breakeven(scale, [10, 20]), "got no arguments, 2 sizes"),
         (lambda: breakeven(scale, [10], arguments=arrays), "1 sizes"),
@@ -157,3 +157,12 @@ def test_refused_in_four_parts(call, text):
     told = str(caught.value)
     assert all(part in told for part in ("where", "why", "fix"))
     assert max(map(len, told.splitlines())) <= 91
+
+
+def test_a_named_op_tells_which_kernel_it_prices_and_a_kernel_that_ran_does_not():
+    text = str(breakeven("matmul", [64], gpu="t4"))
+    assert "The kernel is a well-written one" in text
+    assert "87 % of its bandwidth" in text  # dram_efficiency of the preset
+    assert max(map(len, text.splitlines())) <= 100
+    ran = breakeven(scale, [32, 64], arguments=arrays)
+    assert ran.note == ""

@@ -103,6 +103,7 @@ def test_the_shorter_of_copies_and_kernels_can_hide(large, launch):
     kernel = launch(duration_ns=50_000.0, elapsed_ns=50_000.0, bound="compute")
     overlap = found([large(is_pinned=True), kernel])["overlap this copy"]
     assert overlap.saves_ns == pytest.approx(50_000)
+    assert "1 copy of 91.3 µs and kernels of 50.0 µs run one" in overlap.sentence
     assert "non_blocking=True" in overlap.fix
     hidden = large(is_pinned=True, elapsed_ns=0.0, duration_ns=MB_NS, is_async=True)
     assert "overlap this copy" not in found([hidden, kernel])
@@ -114,3 +115,5 @@ def test_a_pageable_copy_overlaps_once_it_is_pinned(large, launch):
     kinds = found([large(), kernel])
     assert kinds["pin this buffer"].saves_ns == pytest.approx(1e6 / 12)
     assert kinds["overlap this copy"].saves_ns == pytest.approx(8_000 + 1e6 / 12)
+    told = "1 copy, which would take 91.3 µs from pinned memory, and kernels of 200 µs"
+    assert told in kinds["overlap this copy"].sentence

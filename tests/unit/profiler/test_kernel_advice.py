@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost.model import _BOUNDS, NOT_COUNTED
-from tinytorch_gpu.profiler.kernel_advice import ADVICE, worst_kernel_sentences
+from tinytorch_gpu.profiler.kernel_advice import ADVICE
+from tinytorch_gpu.profiler.verdict import judge
 
-SHARE = "80.0 % of the modelled time"
+T4 = find_gpu("t4")
+SHARE = "100.0 % of the time modelled on Tesla T4"
 
 
 @pytest.fixture
@@ -28,8 +31,14 @@ def long(launch):
     return make
 
 
+def _sentences(records):
+    verdict = judge(records, spec=T4)
+    assert verdict.dominant == "kernels"
+    return verdict.sentences
+
+
 def _second(record):
-    return worst_kernel_sentences([record], SHARE)[1]
+    return _sentences([record])[1]
 
 
 def test_every_bound_of_the_model_has_advice():
@@ -43,16 +52,34 @@ def test_advice_needs_no_counts(bound, long):
 
 def test_the_kernel_that_takes_longest_in_total_is_named(long):
     records = [long("memory", kernel="b_kernel")] * 3 + [long("compute")] * 2
-    first, _ = worst_kernel_sentences(records, SHARE)
-    assert "b_kernel (b.py:12) takes 60.0 % of theirs, 150 µs in 3 launches" in first
-    assert SHARE in first
+    first, _ = _sentences(records)
+    assert "b_kernel (b.py:12) alone 60.0 %: 150 µs in 3 launches" in first
+    assert f"kernels take {SHARE}," in first
+
+
+def test_both_shares_are_of_the_whole_time(long, launch, copy):
+    """Of 200 µs kernels that bind take 150; short ones hide behind the host's pace."""
+    short = [launch(kernel="c_kernel")] * 8
+    first, _ = _sentences([long("memory"), *[long("compute")] * 2, *short, copy()])
+    assert "kernels take 75.4 % of the time modelled on Tesla T4, add_kernel" in first
+    assert "alone 75.4 %: 150 µs in 3 launches" in first  # 150 of 199 µs
+
+
+def test_one_launch_in_the_singular(long):
+    assert "50.0 µs in 1 launch, bound: compute" in _sentences([long("compute")])[0]
+
+
+def test_the_floor(long):
+    second = _second(long("floor"))
+    assert "as short as a kernel can be, 50.0 µs at the longest" in second
+    assert "make fewer, larger launches" in second
 
 
 def test_scattered_accesses(long, counts):
     coalesced = counts().accesses[0]
     scattered = replace(coalesced, array="y", sectors=320)
     record = long("memory", counts(coalesced, scattered))
-    first, second = worst_kernel_sentences([record], SHARE)
+    first, second = _sentences([record])
     assert "18.0 sectors per request" in first
     assert "load of `y` (line 3) moves 32.0 sectors per request" in second
     assert "uses 12.5 % of them" in second

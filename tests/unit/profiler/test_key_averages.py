@@ -155,3 +155,21 @@ def test_nothing_recorded():
     empty = average([], device=DEVICE)
     assert (len(empty), empty.bill.total_ns) == (0, 0)
     assert "0 launches traced" in empty.table()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"row_limit": "a"},
+        {"row_limit": 1.5},
+        {"row_limit": -2},
+        {"row_limit": True},
+        {"max_width": "a"},
+        {"max_width": 0},
+    ],
+)
+def test_numbers_of_no_table_are_refused(more):
+    (name,) = more
+    with pytest.raises(UnsupportedError, match=name) as caught:
+        average([], device="toy GPU").table(**more)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))

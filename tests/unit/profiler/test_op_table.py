@@ -102,3 +102,14 @@ def test_several_kernels_of_an_op(launch):
     table = average(records, device="toy GPU").table()
     for name in "abc":  # each on a line of its own
         assert f"\n  {name}.py:12 {name}_kernel\n" in table
+
+
+def test_an_op_that_ran_nothing_says_so(op):
+    table = str(average([op("tinytorch::slice", key="Decompose")], device="toy GPU"))
+    assert "\n  → nothing ran on the device\n" in table
+
+
+def test_one_of_each_in_the_singular(launch, copy):
+    table = str(average([launch(), copy()], device="toy GPU"))
+    assert "1 launch, 1 copy (" in table
+    assert "Counts are exact: 1 launch traced" in table

@@ -8,7 +8,7 @@ import pytest
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost import KernelTime
-from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.errors import TraceFileError, UnsupportedError
 from tinytorch_gpu.profiler import profile, schedule
 from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.runtime.timeline import Timeline
@@ -249,3 +249,18 @@ def test_a_profile_goes_on_when_another_gpu_is_modelled():
         device.model(find_gpu("a100"))
         device.timeline.add_copy(direction="h2d", nbytes=4, reason="after")
     assert [record.reason for record in prof.events()] == ["before", "after"]
+
+
+@pytest.mark.parametrize("name", ["schedule", "on_trace_ready"])
+def test_what_is_no_function_is_refused(name):
+    with pytest.raises(UnsupportedError, match=f"{name}=3 is no function") as caught:
+        profile(**{name: 3})
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
+
+
+def test_a_chrome_trace_into_a_folder_that_is_not_there(tmp_path):
+    with profile() as prof:
+        pass
+    with pytest.raises(TraceFileError, match=r"trace\.json") as caught:
+        prof.export_chrome_trace(tmp_path / "missing" / "trace.json")
+    assert all((caught.value.where, caught.value.why, caught.value.fix))

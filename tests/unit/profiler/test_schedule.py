@@ -48,3 +48,11 @@ def test_recording_actions():
         "RECORD",
         "RECORD_AND_SAVE",
     ]
+
+
+@pytest.mark.parametrize(
+    "more", [{"active": "a"}, {"wait": 1.5}, {"warmup": None}, {"repeat": True}]
+)
+def test_what_is_no_number_of_steps_is_refused(more):
+    with pytest.raises(UnsupportedError, match="numbers of steps"):
+        schedule(**({"wait": 1, "warmup": 1, "active": 3} | more))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tinytorch_gpu.errors import DtypeError
+from tinytorch_gpu.errors import DtypeError, ShapeError
 from tinytorch_gpu.profiler.stand_in import kernel_array_of, like
 
 
@@ -24,3 +24,17 @@ def test_a_kernel_sees_it_as_an_array_of_its_own():
     assert (first.lengths, first.steps) == ((2, 3), (3, 1))
     assert first.address != second.address
     assert first.address % 512 == 0
+
+
+@pytest.mark.parametrize(
+    "shape", [-1, (3, -1), "a", 1.5, True, None, 10**13, (2**20,) * 3]
+)
+def test_shapes_of_no_array_are_refused(shape):
+    with pytest.raises(ShapeError) as caught:
+        like(shape)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
+
+
+def test_large_stand_ins_lie_apart():
+    first, second = (kernel_array_of(np.zeros(1, np.float32)) for _ in range(2))
+    assert abs(first.buffer.address - second.buffer.address) >= 2**40

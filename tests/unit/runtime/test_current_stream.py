@@ -2,8 +2,12 @@
 
 import threading
 
+import numpy as np
 import pytest
 
+from tinytorch_gpu import cuda
+from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.runtime import current_device
 from tinytorch_gpu.runtime.current_stream import in_stream, stream_handle
 from tinytorch_gpu.runtime.stream import Stream
 
@@ -32,3 +36,19 @@ def test_each_host_thread_has_its_own():
         thread.start()
         thread.join()
     assert seen == [0]
+
+
+@pytest.mark.parametrize("stream", [1.5, -1, "a", True, [1], np.float32(2)])
+def test_what_is_no_stream_is_refused(stream):
+    with pytest.raises(KernelTypeError, match="given as the stream") as caught:
+        stream_handle(stream)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
+    x = np.ones(4, np.float32)
+    heard = []
+    current_device().timeline.listeners.append(heard.append)
+    try:
+        with pytest.raises(KernelTypeError):
+            cuda.to_device(x, stream=stream)
+    finally:
+        current_device().timeline.listeners.remove(heard.append)
+    assert not heard

@@ -5,7 +5,7 @@ import pytest
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.arch import find_gpu
-from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.errors import KernelTypeError, UnsupportedError
 from tinytorch_gpu.runtime import current_device, use_gpu
 from tinytorch_gpu.runtime.event import Event, elapsed_ms
 
@@ -72,3 +72,21 @@ def test_time_needs_two_recorded_events_with_timing(timing, text):
     for pair in ((recorded, other), (other, recorded)):
         with pytest.raises(UnsupportedError, match=text):
             elapsed_ms(*pair)
+
+
+@pytest.mark.parametrize("stream", [5, "a", 1.5, True])
+def test_what_is_no_stream_is_refused(stream):
+    event = Event()
+    for use in (event.record, event.wait):
+        with pytest.raises(KernelTypeError, match="given as the stream") as caught:
+            use(stream)
+        assert all((caught.value.where, caught.value.why, caught.value.fix))
+
+
+@pytest.mark.parametrize("other", [None, 3, "a"])
+def test_what_is_no_event_is_refused(other):
+    event = Event()
+    event.record()
+    with pytest.raises(KernelTypeError, match="given as the event") as caught:
+        event.elapsed_time(other)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))

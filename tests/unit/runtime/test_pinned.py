@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.runtime import pinned
 
 
@@ -33,4 +34,12 @@ def test_pinning_nests_and_ends_with_an_error():
         with pytest.raises(ZeroDivisionError), pinned.pin(host, host[:2]):
             _ = 1 / 0
         assert pinned.is_pinned(host)
+    assert not pinned.is_pinned(host)
+
+
+@pytest.mark.parametrize("value", [[1], 3, None, "a"])
+def test_what_is_no_host_array_is_refused(value):
+    host = np.ones(4)
+    with pytest.raises(KernelTypeError, match="can be pinned"), pinned.pin(host, value):
+        pass
     assert not pinned.is_pinned(host)

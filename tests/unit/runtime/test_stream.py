@@ -61,3 +61,15 @@ def test_anything_else_is_refused(stream):
     with pytest.raises(KernelTypeError, match="stream") as caught:
         check_stream(stream, "here")
     assert caught.value.where == "here"
+
+
+@pytest.mark.parametrize("other", [None, 3, "a"])
+def test_what_is_no_event_or_stream_is_refused(other):
+    stream = Stream(0)
+    with pytest.raises(KernelTypeError, match="given as the event"):
+        stream.wait_event(other)
+    with pytest.raises(KernelTypeError, match="given as the stream"):
+        stream.wait_stream(other)
+    if other is not None:
+        with pytest.raises(KernelTypeError, match="given as the event"):
+            stream.record_event(other)

@@ -5,6 +5,7 @@ import pytest
 
 import tinytorch_gpu as simgpu
 from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.runtime import current_device, use_gpu
 from tinytorch_gpu.trace import CopyRecord, LaunchRecord, SynchronizeRecord
 
@@ -179,3 +180,12 @@ def test_polling_an_event_comes_to_an_end():
     while not event.query():
         asked += 1
     assert asked == 4  # 4 µs of copying, 1 µs a question
+
+
+@pytest.mark.parametrize("given", [3, "a", 1.5])
+def test_what_is_no_stream_is_refused(given):
+    with (
+        pytest.raises(KernelTypeError, match="given as the stream"),
+        simgpu.stream(given),
+    ):
+        pass

@@ -1,0 +1,87 @@
+"""What an estimate refuses before a block runs, in four parts.
+
+Comes in: the arguments of `profiler.estimate`. Goes out: an error, or nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.errors import KernelTypeError, LaunchConfigError
+
+if TYPE_CHECKING:
+    from tinytorch_gpu.trace import KernelSource
+
+__all__ = ["check_request"]
+
+
+def check_request(kernel: Any, args: Any, blocks: Any, dynamic_bytes: Any) -> None:
+    """Refuse what cannot be estimated.
+
+    Args:
+        kernel: a `cuda.jit` kernel.
+        args: its arguments, a tuple or list.
+        blocks: how many blocks run, or None.
+        dynamic_bytes: dynamic shared memory of a block.
+
+    Raises:
+        KernelTypeError: it is no kernel, or these are no arguments.
+        LaunchConfigError: one of the numbers is no whole one, or too small.
+    """
+    _check_kernel(kernel, args)
+    if blocks is not None:
+        _check_blocks(blocks, kernel.source)
+    _check_dynamic_bytes(dynamic_bytes, kernel.source)
+
+
+def _check_kernel(kernel: Any, args: Any) -> None:
+    """Refuse what is no kernel, or no list of arguments."""
+    name = getattr(kernel, "__name__", repr(kernel))
+    if not hasattr(kernel, "program_for"):
+        raise KernelTypeError(
+            f"{name} is no kernel, but of type {type(kernel).__name__}",
+            where="profiler.estimate(kernel, grid, block, args)",
+            why="only a function with @cuda.jit, without its [grid, block], runs on "
+            "the device",
+            fix=f"write @cuda.jit above `def {name}`"
+            if callable(kernel) and hasattr(kernel, "__code__")
+            else "profiler.estimate(kernel, grid, block, args)",
+        )
+    if not isinstance(args, (tuple, list)):
+        raise KernelTypeError(
+            f"the arguments are of type {type(args).__name__}",
+            where=f"profiler.estimate of {kernel.source}",
+            why="they are a tuple, with one value for each parameter",
+            fix="for one argument: profiler.estimate(kernel, grid, block, (x,))",
+        )
+
+
+def _check_blocks(blocks: Any, kernel: KernelSource) -> None:
+    """Refuse what is no number of blocks."""
+    if _is_whole(blocks) and blocks >= 1:
+        return
+    raise LaunchConfigError(
+        f"an estimate from blocks={blocks!r}",
+        where=f"profiler.estimate of {kernel}",
+        why="a whole number of blocks runs, 1 or more; what no block does\n"
+        "cannot be scaled to the launch",
+        fix="give blocks=1 or more, or leave it out",
+    )
+
+
+def _check_dynamic_bytes(nbytes: Any, kernel: KernelSource) -> None:
+    """Refuse what is no number of bytes."""
+    if _is_whole(nbytes) and nbytes >= 0:
+        return
+    raise LaunchConfigError(
+        f"dynamic_shared_bytes={nbytes!r}",
+        where=f"profiler.estimate of {kernel}",
+        why="dynamic shared memory is a number of bytes, 0 or more",
+        fix="for n float32 values: dynamic_shared_bytes=4 * n",
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
