@@ -358,4 +358,5 @@ d = { 'settings': { 'branch': 'main',
             'tinytorch_gpu.trace.trace_steps': {},
             'tinytorch_gpu.trace.trace_writer': {},
             'tinytorch_gpu.trace.traced_arrays': {},
+            'tinytorch_gpu.trace.wide_loads': {},
             'tinytorch_gpu.units': {}}}

@@ -15,8 +15,8 @@ what a product costs. The steps, each with what it changes:
 Every length is a multiple of the tile, 128 at most. On real hardware the same file runs
 with `from numba import cuda, float32` as its import line. CUDA C++ would say `float4`
 in 6; the dialect has no such type. A compiler for hardware makes one load of four that
-lie side by side in shared memory; the simulator counts them one by one, and 6 gains
-because the lanes of a warp no longer meet in a bank.
+lie side by side in shared memory, and so does the model of time; counts of requests are
+those of the source.
 
 Source of the progression: Simon Boehm, "How to Optimize a CUDA Matmul Kernel for
 cuBLAS-like Performance"; the kernels are written anew.

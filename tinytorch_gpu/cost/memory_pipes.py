@@ -25,6 +25,7 @@ __all__ = [
     "l2_clocks",
     "lsu_clocks",
     "shared_clocks",
+    "shared_requests",
 ]
 
 FERMI_ATOMIC_CLOCKS = 9  # of one address on 2.x; later GPUs take one
@@ -32,6 +33,9 @@ FERMI_ATOMIC_CLOCKS = 9  # of one address on 2.x; later GPUs take one
 
 def lsu_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
     """Clocks that one SM's load/store units take for the lanes' addresses.
+
+    They serve global and shared memory. Loads that a compiler joins into a wide one are
+    one request.
 
     Args:
         counts: what the launch did.
@@ -48,19 +52,46 @@ def lsu_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> lsu_clocks(LaunchCounts((reads,), (), 0), find_gpu("t4"))
         16.0
 
-    Limits: shared memory has its own path here, of the width that its source tells.
-    Source: load/store units of an SM in NVIDIA's whitepapers.
+    Limits: a wide load takes no longer than a narrow one; its bytes pass the banks.
+    Source: load/store units of an SM in NVIDIA's whitepapers, which draw one set of
+    them for L1 and shared memory.
     """
     clocks = spec.warp_size / spec.ldst_lanes_per_sm
-    return counts.requests * clocks
+    return (counts.requests + shared_requests(counts)) * clocks
 
 
-def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:  # noqa: ARG001
-    """Clocks that one SM's L1 needs to look up its lines: one for each.
+def shared_requests(counts: LaunchCounts) -> int:
+    """Count the requests to shared memory that a compiler leaves.
 
     Args:
         counts: what the launch did.
-        spec: not used; all pipes have the same form.
+
+    Returns:
+        Requests without those that a neighbour's wide load brings.
+
+    Example:
+        >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
+        >>> here = SourceLine("sum", "sum.py", 4, "total += tile[row, k]")
+        >>> reads = AccessCounts(here, "tile", "shared", "load", 32, 0, 1024, 4096, 0,
+        ...                      merged=24)
+        >>> shared_requests(LaunchCounts((reads,), (), 0))
+        8
+
+    Source: `trace/wide_loads.py`.
+    """
+    return sum(a.requests - a.merged for a in counts.shared_accesses)
+
+
+def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
+    """Clocks that one SM's L1 needs to look up its lines, or to give what they hold.
+
+    Looking up takes a clock for each line; L1 and shared memory are one array, which
+    gives so many bytes for each clock whichever of the two asks; lanes share what they
+    want in common.
+
+    Args:
+        counts: what the launch did.
+        spec: supplies `shared_bytes_per_clock`, where L1 caches global loads.
 
     Returns:
         Clocks of one SM.
@@ -77,9 +108,14 @@ def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:  # noqa: ARG001
 
     Limits: the same on GPUs whose global loads pass L1 by.
     Source: our inference, "one line for each clock", from one public table (the naive
-    matrix product of siboehm/SGEMM_CUDA), which it meets within 10 %.
+    matrix product of siboehm/SGEMM_CUDA), which it meets within 10 %; GA102 whitepaper:
+    L1 and shared memory give 128 bytes, on Turing 64.
     """
-    return float(sum(a.wavefronts for a in counts.global_accesses))
+    lines = float(sum(a.wavefronts for a in counts.global_accesses))
+    if not spec.l1_and_shared_bytes_per_sm:
+        return lines
+    given = sum(a.bytes_used for a in counts.global_accesses if a.kind == "load")
+    return max(lines, given / spec.shared_bytes_per_clock)
 
 
 def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
@@ -103,12 +139,13 @@ def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> shared_clocks(LaunchCounts((reads,), (), 0), find_gpu("a100"))
         64.0
 
-    Limits: stores, loads and atomics cost the same, whether lanes meet or not.
+    Limits: stores, loads and atomics cost the same, whether lanes meet or not. A load
+    that a compiler joins with its neighbour takes no pass of its own.
     Source: CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks": each bank
     gives 4 bytes for each clock; GA102 whitepaper: 128 bytes, on Turing 64; CUDA C
     Programming Guide 3.2: on 1.x and 2.x a bank takes two clocks.
     """
-    passes = sum(access.wavefronts for access in counts.shared_accesses)
+    passes = sum(a.wavefronts - a.merged_wavefronts for a in counts.shared_accesses)
     banks = 16 if spec.compute_capability[0] == 1 else 32
     return passes * 4 * banks / spec.shared_bytes_per_clock
 

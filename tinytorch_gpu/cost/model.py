@@ -21,6 +21,7 @@ from tinytorch_gpu.cost.memory_pipes import (
     atomic_ns,
     dram_ns,
     l2_clocks,
+    shared_requests,
 )
 from tinytorch_gpu.cost.occupancy import Occupancy, occupancy
 from tinytorch_gpu.cost.pipes import SM_PIPES
@@ -137,12 +138,15 @@ def kernel_time(
     busy = max(pipes.values()) + waits["exposed"]
     duration = floor_ns + max(busy, waits["latency"])
     terms = {"floor": floor_ns} | pipes | waits
-    return KernelTime(duration, _bound(terms), terms, waves, fit, traffic)
+    return KernelTime(duration, _bound(terms, counts), terms, waves, fit, traffic)
 
 
-def _bound(terms: dict[str, float]) -> str:
-    """What the largest term is about."""
-    return _BOUNDS[max(terms, key=lambda name: terms[name])]
+def _bound(terms: dict[str, float], counts: LaunchCounts) -> str:
+    """What the largest term is about; of load/store units, what asks most of them."""
+    largest = max(terms, key=lambda name: terms[name])
+    if largest == "lsu" and shared_requests(counts) > counts.requests:
+        return _BOUNDS["shared"]
+    return _BOUNDS[largest]
 
 
 def _pipes_ns(

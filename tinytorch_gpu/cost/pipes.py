@@ -141,6 +141,7 @@ def issued_instructions(counts: LaunchCounts) -> float:
 
     - Local arrays are registers: their loads and stores are no instructions.
     - A product and the sum that takes it are one instruction.
+    - Neighbouring loads from shared memory are one instruction (`AccessCounts.merged`).
     - A `for` loop's body is written out four times: a fourth of its branches is left.
 
     Args:
@@ -167,8 +168,9 @@ def issued_instructions(counts: LaunchCounts) -> float:
         line.branches / (UNROLLED if line.line.text.startswith("for ") else 1)
         for line in counts.lines
     )
+    merged = sum(a.merged for a in counts.accesses)
     issued = counts.total("instructions") - counts.total("fused_instructions")
-    return max(0, issued - in_registers) + branches
+    return max(0, issued - in_registers - merged) + branches
 
 
 SM_PIPES: dict[str, Callable[[LaunchCounts, GpuSpec], float]] = {

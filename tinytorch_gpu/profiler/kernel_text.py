@@ -96,6 +96,15 @@ def _by_requests(numbers: KernelNumbers) -> str:
     )
 
 
+def _by_lanes(numbers: KernelNumbers) -> str:
+    if numbers.bound != "shared memory":
+        return _by_requests(numbers)
+    return (
+        f"{format_short(numbers.shared_requests)} requests to shared memory, "
+        f"{format_short(numbers.requests)} to global memory"
+    )
+
+
 def _by_shared_memory(numbers: KernelNumbers) -> str:
     fewest = numbers.shared_wavefronts - numbers.bank_conflicts
     return (
@@ -122,7 +131,7 @@ _WHY: dict[str, Callable[[KernelNumbers], str]] = {
     "dram": _by_dram,
     "l2": _by_requests,
     "l1": _by_requests,
-    "lsu": _by_requests,
+    "lsu": _by_lanes,
     "shared": _by_shared_memory,
     "fp32": _by_dram,
     "fp64": _by_dram,

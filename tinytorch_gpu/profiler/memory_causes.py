@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEMORY_CAUSES"]
 
-MEMORY = ("dram", "l2", "l1", "lsu")
+MEMORY = ("dram", "l2", "l1")
 
 
 def _moved(judged: Judged) -> int:

@@ -102,6 +102,7 @@ class AccessTotals:
         self._asked = 0
         self._site, self._kind, self._array, self._rules = site, kind, array, rules
         self._requests = self._lanes = self._hottest = 0
+        self._merged = self._merged_wavefronts = 0
         self._cost = AccessCost()
         self._of_warp: AccessCost | None = None
         self._known: _Known | None = None
@@ -109,12 +110,26 @@ class AccessTotals:
         self._met: WeakKeyDictionary[Any, IntArray] = WeakKeyDictionary()
         self._met_global: IntArray = np.zeros(0, np.int64)
 
-    def add(self, batch: Lanes, mask: ActiveMask, flat: Any, shift: Any) -> None:
-        """Add one access by a batch; the arguments are those of `Recorder.access`."""
+    def add(
+        self,
+        batch: Lanes,
+        mask: ActiveMask,
+        flat: Any,
+        shift: Any,
+        *,
+        rides: bool = False,
+    ) -> None:
+        """Add one access by a batch; the arguments are those of `Recorder.access`.
+
+        `rides` tells that a wider load brings it (`wide_loads.py`).
+        """
         cost = self._shifted(mask, flat, int(shift))
         self._requests += mask.warps
         self._lanes += mask.count
         self._cost = AccessCost(*map(int.__add__, self._cost, cost))
+        if rides:
+            self._merged += mask.warps
+            self._merged_wavefronts += cost.wavefronts
         if self._kind == "atomic" and mask.count:
             self._meet(batch, mask, flat + shift)
 
@@ -148,6 +163,8 @@ class AccessTotals:
             array_bytes=self._array.nbytes,
             dtype=self._array.element_dtype.name,
             hottest_address=self._hottest,
+            merged=self._merged,
+            merged_wavefronts=self._merged_wavefronts,
             **self._cost._asdict(),
         )
 

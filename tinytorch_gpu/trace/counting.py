@@ -18,6 +18,7 @@ from tinytorch_gpu.trace.counts import LaunchCounts, LineCounts
 from tinytorch_gpu.trace.places import WARP
 from tinytorch_gpu.trace.recorder import Recorder
 from tinytorch_gpu.trace.touched import Touched
+from tinytorch_gpu.trace.wide_loads import WideLoads
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.accesses import CountRules
@@ -55,6 +56,7 @@ class CountingRecorder(Recorder):
             lambda: defaultdict(int)
         )
         self._barriers = 0
+        self._wide = WideLoads()
         self._touched: dict[tuple[int, str], Touched] = {}  # by allocation and kind
         self._first: int | None = None  # block that the first batch starts with
 
@@ -101,9 +103,27 @@ class CountingRecorder(Recorder):
             touched = self._touched_of(site, kind, array)
             totals = AccessTotals(site, kind, array, self._rules, touched)
             self._accesses[key] = totals
-        totals.add(batch, mask, flat, shift)
+        rides = array.space == "shared" and self._rides(
+            batch, site, kind, array, flat, shift
+        )
+        totals.add(batch, mask, flat, shift, rides=rides)
         if array.space == "global" and batch.first == self._first_of(batch):
             totals.look(mask, flat, shift)
+
+    def _rides(
+        self,
+        batch: Lanes,
+        site: Site,
+        kind: str,
+        array: RecordedArray,
+        flat: Any,
+        shift: Any,
+    ) -> bool:
+        """Tell whether an access to shared memory is a part of a wider load."""
+        if kind == "load":
+            return self._wide.rides(site, batch.first, array, flat, int(shift))
+        self._wide.part(array.address)
+        return False
 
     def _first_of(self, batch: Lanes) -> int:
         if self._first is None:
@@ -132,6 +152,7 @@ class CountingRecorder(Recorder):
         """Count one barrier: a warp instruction of every warp that arrives."""
         del batch
         self._issue(site, mask, kind)
+        self._wide.part()
         self._barriers += mask.warps
 
     def converge(

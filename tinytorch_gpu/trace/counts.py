@@ -43,6 +43,11 @@ class AccessCounts:
         serial_passes: of atomics, the most lanes of each request that meet at one
             address, summed; equal to `requests` when no lanes meet.
         hottest_address: of atomics, the most lanes that met at one address in all.
+        merged: of the requests, loads of shared memory that a compiler makes a part of
+            a neighbour's, which is one of 128 bits then (`wide_loads.py`).
+        merged_wavefronts: of the wavefronts, those of such requests. A wide load takes
+            the passes of one of its parts: its lanes lie alike in their 16 bytes, so
+            four banks in place of one give to the same lanes.
     """
 
     line: SourceLine
@@ -61,6 +66,8 @@ class AccessCounts:
     transactions: int = 0
     serial_passes: int = 0
     hottest_address: int = 0
+    merged: int = 0
+    merged_wavefronts: int = 0
 
     @property
     def sectors_per_request(self) -> float:

@@ -57,3 +57,28 @@ def test_shared_atomics_are_passes_over_the_banks(access, counts):
     shared = access(space="shared", kind="atomic", wavefronts=32, hottest_address=32)
     assert pipes.atomic_ns(counts(shared), TOY) == 0
     assert pipes.shared_clocks(counts(shared), TOY) == 32
+
+
+@pytest.mark.parametrize(("gpu", "clocks"), [("t4", 2), ("a100", 1)])
+def test_loads_that_are_joined_cost_nothing_of_their_own(gpu, clocks, access, counts):
+    numbers = {"requests": 32, "wavefronts": 64, "merged": 24, "merged_wavefronts": 48}
+    work = counts(access(requests=5), access("tile", "shared", **numbers))
+    assert pipes.shared_requests(work) == 8
+    assert pipes.lsu_clocks(work, find_gpu(gpu)) == (5 + 8) * clocks
+    assert pipes.shared_clocks(work, find_gpu(gpu)) == (64 - 48) * clocks
+
+
+# 8-byte elements: 256 bytes in two lines. A T4 gives 64 bytes a clock, an A100 128; a
+# C1060 has no L1, a store leaves nothing to give.
+@pytest.mark.parametrize(
+    ("gpu", "kind", "clocks"),
+    [
+        ("t4", "load", 4),
+        ("a100", "load", 2),
+        ("c1060", "load", 2),
+        ("t4", "store", 2),
+    ],
+)
+def test_l1_gives_so_many_bytes_a_clock(gpu, kind, clocks, access, counts):
+    wide = access(kind=kind, wavefronts=2, bytes_used=256)
+    assert pipes.l1_clocks(counts(wide), find_gpu(gpu)) == clocks

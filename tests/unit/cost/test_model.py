@@ -135,3 +135,10 @@ def test_every_preset_has_a_price(spec, access, counts):
 def test_text_tells_the_largest_term_first(counts):
     text = str(_time(counts(fp32=640)))
     assert text == "modelled 1.02 µs, bound: floor (floor 1.00 µs, fp32 20 ns)"
+
+
+@pytest.mark.parametrize(("merged", "bound"), [(0, "shared memory"), (9_000, "memory")])
+def test_load_store_units_are_bound_by_what_asks_most(merged, bound, access, counts):
+    tile = access("tile", "shared", requests=10**4, merged=merged)
+    time = _time(counts(access(requests=9_000), tile))
+    assert (time.binding_term, time.bound) == ("lsu", bound)

@@ -52,6 +52,7 @@ def test_accesses_are_rows_with_the_unit_of_their_space():
         ("fp32", "; 3 flop/B, the ridge is at 2."),
         ("l1", "; 8 requests, 8.0 sectors per request."),
         ("shared", "; 12 passes over the banks, 4 without bank conflicts."),
+        ("lsu", "; 4 requests to shared memory, 8 to global memory."),
         ("issue", "; 20 warp instructions, 75 % of their lanes active."),
         ("latency", "; theoretical occupancy 50 %, 0.25 waves."),
         ("special", "."),
@@ -61,6 +62,11 @@ def test_the_verdict_names_the_longest_term_and_why(term, why):
     numbers = _numbers(bound="shared memory", terms=(("floor", 1.0), (term, 1500.0)))
     first = f"Shared-memory-bound: {term} takes 1.50 µs of 3.00 µs"
     assert verdict_of(numbers) == first + why
+
+
+def test_requests_to_global_memory_are_told_where_they_bind():
+    numbers = _numbers(bound="memory", terms=(("lsu", 1500.0),))
+    assert verdict_of(numbers).endswith("; 8 requests, 8.0 sectors per request.")
 
 
 def test_a_kernel_at_its_floor():
