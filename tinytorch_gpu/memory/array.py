@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceArray"]
 
+
 class DeviceArray(DeviceLayout, NumpyMethods):
     """An array in device memory.
 
