@@ -11,7 +11,9 @@ from tinytorch_gpu.runtime.device import all_devices, set_device, use_gpus
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, max_examples=40
+)
 settings.load_profile("repeatable")
 
 

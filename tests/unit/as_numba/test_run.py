@@ -123,7 +123,7 @@ def test_a_traced_program_keeps_its_exit_code_and_shows_what_ran(python, write):
     [
         (["gone.py"], 2, "gone.py is no file"),
         ([], 2, "one of the arguments -m script is required"),
-        (["--gpu", "h900", "s.py"], 1, "no GPU preset is named 'h900'"),
+        (["--gpu", "h900", "s.py"], 2, "no GPU preset is named 'h900'"),
     ],
     ids=["no such file", "nothing", "no such gpu"],
 )
