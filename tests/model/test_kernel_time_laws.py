@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tinytorch_gpu.arch import PRESETS, find_gpu
@@ -77,6 +77,9 @@ def price(work, spec, grid=(64, 1, 1), block=(256, 1, 1), registers=32):
     return kernel_time(counts_of(work), grid, block, 0, spec, registers)
 
 
+# The latency of loads is an average over the levels that answer: a sector more that hits
+# L2, among as many from DRAM, lowers it. Known, and open: docs/status.md, Next.
+@settings(max_examples=100)
 @given(works(), st.sampled_from(NAMES), COUNT, GPUS)
 def test_more_of_anything_never_costs_less(work, what, more, gpu):
     spec = find_gpu(gpu)
