@@ -29,11 +29,12 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 
 
 def run(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a page in its own process and folder; a warning is an error."""
+    """Run a page in its own process and folder, as wide as a page; warnings are errors."""
+    settings = {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT), "COLUMNS": str(COLUMNS)}
     return subprocess.run(
         [sys.executable, "-W", "error", cells.__file__, str(page)],
         cwd=folder,
-        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)},
+        env=os.environ | settings,
         capture_output=True,
         check=False,
         text=True,

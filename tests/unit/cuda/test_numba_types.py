@@ -11,8 +11,9 @@ from tinytorch_gpu.cuda.numba_types import CPUFunction, from_numba, python_funct
 
 def numbas(**attributes):
     """Make an object whose class says that it comes from numba."""
-    kind = type("Made", (), {"__module__": "numba.core.types.scalars"})
-    made = kind()
+    told = {"__module__": "numba.core.types.scalars", "__repr__": lambda made: spelled}
+    spelled = f"numba's {attributes}"
+    made = type("Made", (), told)()
     vars(made).update(attributes)
     return made
 
