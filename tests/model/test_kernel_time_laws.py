@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tinytorch_gpu.arch import PRESETS, find_gpu
@@ -77,9 +77,6 @@ def price(work, spec, grid=(64, 1, 1), block=(256, 1, 1), registers=32):
     return kernel_time(counts_of(work), grid, block, 0, spec, registers)
 
 
-# The latency of loads is an average over the levels that answer: a sector more that hits
-# L2, among as many from DRAM, lowers it. Known, and open: docs/status.md, Next.
-@settings(max_examples=100)
 @given(works(), st.sampled_from(NAMES), COUNT, GPUS)
 def test_more_of_anything_never_costs_less(work, what, more, gpu):
     spec = find_gpu(gpu)
@@ -151,3 +148,12 @@ def test_a_kernel_never_takes_less_than_its_floor(work, blocks, gpu):
 def test_bytes_never_grow_on_the_way_down(work, gpu):
     moved = price(work, find_gpu(gpu)).traffic
     assert moved.l1_loaded >= moved.l2_loaded >= moved.dram_loaded
+
+
+@pytest.mark.xfail(strict=True, reason="docs/status.md, Next, 1: latency is an average")
+def test_a_sector_more_that_hits_l2_does_not_make_loads_faster():
+    """Found by the law above with other examples; 0.4 ns, but the wrong way round."""
+    little = dict.fromkeys(NAMES, 0) | {"sectors": 1, "array_bytes": 1}
+    spec = find_gpu("a100")
+    less = price(little, spec).duration_ns
+    assert less <= price(little | {"sectors": 2}, spec).duration_ns

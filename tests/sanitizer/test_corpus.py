@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,12 @@ def test_nothing_else_is_found(case):
 @each_clean
 def test_a_correct_kernel_has_no_finding_above_note(case):
     assert not [f for f in findings(case) if f.level != "note"]
+
+
+def test_a_lock_that_waits_in_lockstep_is_no_more_than_a_note():
+    lock = next(case for case in CLEAN if case.name == "lock_of_one_thread_a_block")
+    found = findings(replace(lock, changes={}))
+    assert [(f.kind, f.level) for f in found] == [("deadlock", "note")]
 
 
 @each_clean

@@ -164,7 +164,7 @@ def test_races_and_unwritten_reads_are_those_of_the_oracle(folder):
     assert 50 <= sum(racing) <= 110  # about half of the kernels race
 
 
-@repeatable(10)
+@repeatable(20)
 @given(drawn=sharing_kernels())
 def test_they_are_in_other_orders_of_warps_and_blocks(folder, drawn):
     for schedule in ("reversed", "shuffled"):

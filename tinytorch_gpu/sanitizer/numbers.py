@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["NumberChecks"]
 
 OPERATORS = {"floordiv": "//", "mod": "%", "lshift": "<<", "rshift": ">>"}
+MASK_BYTES = 4  # of a mask of lanes
 BITS = 64  # a shift computes at 64 bits, whatever its operands
 NUMBERS = (np.ndarray, np.generic)
 
@@ -160,8 +161,8 @@ def _loss(given: Any, value: Any, *, is_stored: bool) -> tuple[str, Any]:
     Args:
         given: before it.
         value: after it.
-        is_stored: a store converts; else the learner's code does. To an unsigned type
-            it means to drop the upper digits, as hashes and generators do.
+        is_stored: a store converts; else the learner's code does. To uint32 it means
+            to drop the upper digits, as hashes and random generators do.
     """
     source, target = given.dtype, value.dtype
     if source == target or target.kind == "b":
@@ -169,10 +170,10 @@ def _loss(given: Any, value: Any, *, is_stored: bool) -> tuple[str, Any]:
     if target.kind == "f":  # rounding is meant; a number that becomes infinite is not
         return "narrowing_loss", np.isinf(value) & np.isfinite(given)
     if source.kind != "f":
-        is_hash = target.kind == "u" and not is_stored
-        if is_hash or target.itemsize >= source.itemsize:
-            return "narrowing_loss", False
-        return "narrowing_loss", value != given
+        # The 32 bits of a ballot are stored as int32 and as uint32.
+        is_mask = source.itemsize == target.itemsize == MASK_BYTES
+        is_hash = target == np.uint32 and not is_stored
+        return "narrowing_loss", not (is_mask or is_hash) and value != given
     whole = given.astype(np.float64)
     whole = np.rint(whole) if source == np.float16 else np.trunc(whole)
     limits = np.iinfo(target)

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.sanitizer.cases import faulty, floats, ints, unwritten, zeros
 from tinytorch_gpu import cuda
-from tinytorch_gpu.cuda import float32, int8, int32
+from tinytorch_gpu.cuda import float32, int32, uint8
 
 
 @faulty(
@@ -44,7 +44,7 @@ def dark_pixels_wrap_to_bright(image, out):
 def conversion_drops_digits(x, out):
     """Narrowing: a conversion keeps the low 8 bits of a larger number."""
     t = cuda.threadIdx.x
-    out[t] = int8(x[t] * 8)  # fault
+    out[t] = uint8(x[t] * 8)  # fault
 
 
 @faulty(

@@ -109,6 +109,15 @@ NAN, INF = float("nan"), float("inf")
             "128 becomes -128",
         ),
         (keep, I64([-1, 255]), U8([0] * 2), "narrowing_loss", (0,), "-1 becomes 255"),
+        (keep, I64([-1, 4]), U64([0] * 2), "narrowing_loss", (0,), "-1 becomes 1844"),
+        (
+            keep,
+            U64([2**63, 4]),
+            I64([0] * 2),
+            "narrowing_loss",
+            (0,),
+            "uint64|becomes -",
+        ),
         (keep, F64([1e30, 1e39]), F32([0] * 2), "narrowing_loss", (1,), "becomes inf"),
         (keep, I64([7e4, 2]), F16([0] * 2), "narrowing_loss", (0,), "up to 6.55e"),
         (
@@ -165,7 +174,7 @@ def test_what_goes_wrong(kernel, x, out, kind, threads, why):
         (divide_floats, F64([1, 0]), F64([0, 0])),
         (left, I64([0, 63]), I64([0, 0])),
         (keep, I64([-128, 127]), I8([0, 0])),
-        (keep, U64([0, 2**63]), I64([0, 0])),  # the same 64 bits
+        (keep, U64([0, 2**63 - 1]), I64([0, 0])),
         (keep, I32([-1, 5]), U32([0, 0])),  # a ballot, say
         (as_uint32, U64([2**40, 5]), I64([0, 0])),  # meant: random numbers, hashes
         (keep, F64([0.1, INF]), F32([0, 0])),  # rounded; infinite before
