@@ -12,6 +12,7 @@ import tinytorch_gpu
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SILENT = ("_modidx", "__main__")  # nbdev's table; a program
+SET_UP = {"tinytorch_gpu.trace.launch_trace.LaunchTrace"}  # its methods go on from it
 
 
 def module_names(package: types.ModuleType) -> list[str]:
@@ -24,9 +25,15 @@ def module_names(package: types.ModuleType) -> list[str]:
 def failures(name: str) -> str:
     """Run one module's examples; return doctest's report of those that fail."""
     report: list[str] = []
+    made: dict[str, dict[str, object]] = {}
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    # Sorted by name: a class comes before its methods.
     for test in doctest.DocTestFinder().find(importlib.import_module(name), name):
-        runner.run(test, out=report.append)
+        test.globs |= made.get(test.name.rpartition(".")[0], {})
+        sets_up = test.name in SET_UP
+        runner.run(test, out=report.append, clear_globs=not sets_up)
+        if sets_up:
+            made[test.name] = test.globs
     return "".join(report)
 
 

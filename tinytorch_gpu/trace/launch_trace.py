@@ -43,16 +43,20 @@ class LaunchTrace(RecordedLaunch):
         >>> import tinytorch_gpu as simgpu
         >>> from tinytorch_gpu import cuda
         >>> @cuda.jit
-        ... def double(x):
-        ...     x[cuda.threadIdx.x] *= 2
+        ... def double(x, out):
+        ...     i = cuda.grid(1)
+        ...     if i < out.size:
+        ...         out[i] = 2 * x[i]
         >>> with simgpu.tracing() as traces:
-        ...     double[1, 32](np.arange(32.0))
-        >>> print(traces[0].thread(0, 3))
+        ...     double[2, 32](np.arange(40.0), np.zeros(40))
+        >>> trace = traces[0]     # the examples of the methods ask it, too
+        >>> print(trace.thread(0, 3))
         block (0, 0, 0), thread (3, 0, 0)
-        step  kind   element  value  line
-        --------------------------------------------------------
-           0  load   x[3]     3.0    3: x[cuda.threadIdx.x] *= 2
-           1  store  x[3]     6.0    3: x[cuda.threadIdx.x] *= 2
+        step  kind    element  value  line
+        --------------------------------------------------
+           0  branch  taken           4: if i < out.size:
+           1  load    x[3]     3.0    5: out[i] = 2 * x[i]
+           2  store   out[3]   6.0    5: out[i] = 2 * x[i]
     """
 
     def touching(
@@ -78,16 +82,7 @@ class LaunchTrace(RecordedLaunch):
                 nothing is found and the trace is not complete.
 
         Example:
-            >>> import tinytorch_gpu as simgpu
-            >>> from tinytorch_gpu import cuda
-            >>> @cuda.jit
-            ... def double(x, out):
-            ...     i = cuda.grid(1)
-            ...     if i < out.size:
-            ...         out[i] = 2 * x[i]
-            >>> with simgpu.tracing() as traces:
-            ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> [(r.kind, r.thread, r.value) for r in traces[0].touching("out", 5)]
+            >>> [(r.kind, r.thread, r.value) for r in trace.touching("out", 5)]
             [('store', (5, 0, 0), np.float64(10.0))]
         """
         found = self.array(array)
@@ -113,16 +108,7 @@ class LaunchTrace(RecordedLaunch):
                 it, and the budget is full.
 
         Example:
-            >>> import tinytorch_gpu as simgpu
-            >>> from tinytorch_gpu import cuda
-            >>> @cuda.jit
-            ... def double(x, out):
-            ...     i = cuda.grid(1)
-            ...     if i < out.size:
-            ...         out[i] = 2 * x[i]
-            >>> with simgpu.tracing() as traces:
-            ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> [(r.kind, r.element or r.detail) for r in traces[0].thread(0, 5)]
+            >>> [(r.kind, r.element or r.detail) for r in trace.thread(0, 5)]
             [('branch', 'taken'), ('load', 'x[5]'), ('store', 'out[5]')]
         """
         numbers = self.block_number(block), self.thread_number(thread)
@@ -144,16 +130,7 @@ class LaunchTrace(RecordedLaunch):
             TraceQueryError: there is no such block or warp; or as for `thread`.
 
         Example:
-            >>> import tinytorch_gpu as simgpu
-            >>> from tinytorch_gpu import cuda
-            >>> @cuda.jit
-            ... def double(x, out):
-            ...     i = cuda.grid(1)
-            ...     if i < out.size:
-            ...         out[i] = 2 * x[i]
-            >>> with simgpu.tracing() as traces:
-            ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> branch, load, store = traces[0].warp(1, 0)
+            >>> branch, load, store = trace.warp(1, 0)
             >>> branch.detail, load.active
             ('8 of 32 take it', '########........................')
         """
@@ -180,16 +157,6 @@ class LaunchTrace(RecordedLaunch):
             TraceQueryError: there is no such block, or no access of the line was kept.
 
         Example:
-            >>> import tinytorch_gpu as simgpu
-            >>> from tinytorch_gpu import cuda
-            >>> @cuda.jit
-            ... def double(x, out):
-            ...     i = cuda.grid(1)
-            ...     if i < out.size:
-            ...         out[i] = 2 * x[i]
-            >>> with simgpu.tracing() as traces:
-            ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> trace = traces[0]
             >>> line = trace.steps[2].line
             >>> trace.matrix(line, block=1).elements[6:9].tolist()    # x and out
             [[38, 38], [39, 39], [-1, -1]]
@@ -215,16 +182,7 @@ class LaunchTrace(RecordedLaunch):
             TraceQueryError: there is no such array or block; or as for `touching`.
 
         Example:
-            >>> import tinytorch_gpu as simgpu
-            >>> from tinytorch_gpu import cuda
-            >>> @cuda.jit
-            ... def double(x, out):
-            ...     i = cuda.grid(1)
-            ...     if i < out.size:
-            ...         out[i] = 2 * x[i]
-            >>> with simgpu.tracing() as traces:
-            ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> first = traces[0].first_touch("out")
+            >>> first = trace.first_touch("out")
             >>> int(first.block[38]), int(first.thread[38]), str(first.kinds[38])
             (1, 6, 'store')
         """
@@ -245,16 +203,7 @@ class LaunchTrace(RecordedLaunch):
             TraceQueryError: the launch was not counted.
 
         Example:
-            >>> import tinytorch_gpu as simgpu
-            >>> from tinytorch_gpu import cuda
-            >>> @cuda.jit
-            ... def double(x, out):
-            ...     i = cuda.grid(1)
-            ...     if i < out.size:
-            ...         out[i] = 2 * x[i]
-            >>> with simgpu.tracing() as traces:
-            ...     double[2, 32](np.arange(40.0), np.zeros(40))
-            >>> [row.divergent_branches for row in traces[0].lines()]
+            >>> [row.divergent_branches for row in trace.lines()]
             [1, 0]
         """
         if self.counts is None:
@@ -277,17 +226,8 @@ class LaunchTrace(RecordedLaunch):
 
         Example:
             >>> import tempfile
-            >>> import tinytorch_gpu as simgpu
-            >>> from tinytorch_gpu import cuda
-            >>> @cuda.jit
-            ... def double(x, out):
-            ...     i = cuda.grid(1)
-            ...     if i < out.size:
-            ...         out[i] = 2 * x[i]
-            >>> with simgpu.tracing() as traces:
-            ...     double[2, 32](np.arange(40.0), np.zeros(40))
             >>> with tempfile.TemporaryDirectory() as folder:
-            ...     traces[0].save(f"{folder}/double.simtrace")
+            ...     trace.save(f"{folder}/double.simtrace")
             ...     again = simgpu.load_trace(f"{folder}/double.simtrace")
             >>> len(again.steps)
             3
