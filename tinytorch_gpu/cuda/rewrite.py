@@ -93,6 +93,7 @@ RUNTIME: dict[str, Any] = {
     "truth": truth,
 }
 _numbers = itertools.count(1)
+_gone: list[str] = []  # programs that were collected; their text is still in linecache
 
 
 class KernelFunction:
@@ -258,11 +259,14 @@ class KernelFunction:
         program = writer.program(name)
         file = f"<lane program {next(_numbers)} of {self.text.name}>"
         lines = program.splitlines(keepends=True)
+        while _gone:
+            linecache.cache.pop(_gone.pop(), None)
         linecache.cache[file] = (len(program), None, lines, file)
         namespace = {**RUNTIME, **writer.constants, LINES: writer.line_sources}
         namespace[SPOTS] = writer.line_spots
         exec(compile(program, file, "exec"), namespace)  # noqa: S102  (our own text)
-        weakref.finalize(namespace[name], linecache.cache.pop, file, None)
+        # Not out of linecache at once: it may be walking over its entries just then.
+        weakref.finalize(namespace[name], _gone.append, file)
         return namespace[name], writer
 
 

@@ -1,5 +1,8 @@
 """A kernel becomes a lane program, plain and counted, that can be read."""
 
+import gc
+import linecache
+
 import numpy as np
 
 from tinytorch_gpu import cuda
@@ -81,3 +84,19 @@ def device_with_barrier(a):
 def test_a_barrier_in_a_device_function_makes_it_resumable():
     function = KernelFunction(device_with_barrier, function_behind)
     assert function.device_program([np.int64(1)]).is_resumable
+
+
+def test_a_collected_program_leaves_linecache_with_the_next_one():
+    def texts():
+        return {file for file in linecache.cache if file.endswith(" of plain>")}
+
+    before = texts()
+    program = rewritten(plain, array_dummy("float32", 1))
+    made = texts() - before
+    del program
+    gc.collect()
+    assert made
+    assert made <= texts()  # somebody may be walking over linecache just now
+    kept = rewritten(plain, array_dummy("float32", 1))
+    assert kept
+    assert not made & texts()
