@@ -7,6 +7,9 @@ unit. Three significant digits always; decimal prefixes, as GPU data sheets use 
 from __future__ import annotations
 
 import re
+from typing import TypeGuard
+
+import numpy as np
 
 __all__ = [
     "format_bytes",
@@ -14,6 +17,7 @@ __all__ = [
     "format_ns",
     "format_share",
     "format_short",
+    "is_whole",
     "parse_bytes",
 ]
 
@@ -23,6 +27,16 @@ _COUNT_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _PARSE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kMGT]?i?)B?\s*")
 _PREFIX = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whether a value is a whole number of Python or NumPy; a bool is none.
+
+    Example:
+        >>> is_whole(np.int64(3)), is_whole(True), is_whole(3.0)
+        (True, False, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def format_bytes(count: float) -> str:

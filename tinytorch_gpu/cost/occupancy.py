@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tinytorch_gpu.errors import LaunchConfigError
+from tinytorch_gpu.units import is_whole
 
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
@@ -127,8 +126,7 @@ def _check(threads: object, registers: object, shared_bytes: object) -> None:
 
 def _check_whole(name: str, value: object, least: int) -> None:
     """Refuse what is no whole number from `least` on."""
-    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if is_whole and int(value) >= least:  # type: ignore[call-overload]
+    if is_whole(value) and value >= least:
         return
     raise LaunchConfigError(
         f"{name}={value!r}",

@@ -11,10 +11,9 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tinytorch_gpu.cuda.captured import Captured
 from tinytorch_gpu.executor.constant_memory import freeze
+from tinytorch_gpu.units import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +122,7 @@ class Names:
     def _element(self, node: ast.Subscript) -> Any:
         """Return an element of a constant tuple, such as `SHAPE[0]`."""
         base, index = self.static(node.value), self.static(node.slice)
-        is_inside = isinstance(base, tuple) and _is_int(index)
+        is_inside = isinstance(base, tuple) and is_whole(index)
         return (
             base[index]
             if is_inside and -len(base) <= index < len(base)
@@ -134,16 +133,12 @@ class Names:
         """Fold arithmetic on compile-time integers, such as `2 * TILE`."""
         left, right = self.static(node.left), self.static(node.right)
         fold = _FOLDED.get(type(node.op))
-        if fold is None or not (_is_int(left) and _is_int(right)):
+        if fold is None or not (is_whole(left) and is_whole(right)):
             return NOT_STATIC
         try:
             return fold(int(left), int(right))
         except (ZeroDivisionError, OverflowError):
             return NOT_STATIC  # left to the kernel, which has rules of its own
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _assigned_once(

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tinytorch_gpu.library import call
-from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.memory.array import is_advanced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tinytorch_gpu.memory import DeviceArray
 
 __all__ = ["BINDINGS", "Binding", "max_pool2d_backward", "sliced"]
 
@@ -77,9 +77,7 @@ def sliced(array: DeviceArray, key: Any) -> Any:
         array: device array.
         key: what stands in the brackets.
     """
-    keys = key if isinstance(key, tuple) else (key,)
-    has_arrays = any(isinstance(k, (list, np.ndarray, DeviceArray)) for k in keys)
-    return array[key] if has_arrays else array.part(key)
+    return array[key] if is_advanced(key) else array.part(key)
 
 
 def max_pool2d_backward(grad: Any, x: Any, window: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@ one computes just what the rule says, else its own NumPy code becomes further op
 
 from __future__ import annotations
 
-import functools
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,58 +24,73 @@ if TYPE_CHECKING:
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.integration.patches import Patches
 
+    Launches = Callable[[], Any]
+    Rule = Callable[[Any, Any], Launches]
+
 __all__ = ["patch_gradient_rules"]
 
 
-def _output(name: str) -> Callable[[Any, Any], Any]:
+def _output(name: str) -> Rule:
     """Return the rule of an element-wise op whose gradient needs the output."""
 
-    def rule(node: Any, grad: Any) -> Any:
+    def rule(node: Any, grad: Any) -> Launches:
         _check_shape(node.output_data, grad)
-        return call(name, grad, node.output_data)
+        return partial(call, name, grad, node.output_data)
 
     return rule
 
 
-def _relu(node: Any, grad: Any) -> Any:
+def _relu(node: Any, grad: Any) -> Launches:
     x = node.saved_tensors[0].data
     _check_shape(x, grad)
-    return call("relu_backward", grad, x)
+    return partial(call, "relu_backward", grad, x)
 
 
-def _softmax(node: Any, grad: Any) -> Any:
+def _softmax(node: Any, grad: Any) -> Launches:
     _check_shape(node.output_data, grad)
-    return call("softmax_backward", grad, node.output_data, dim=node.dim)
+    return partial(call, "softmax_backward", grad, node.output_data, dim=node.dim)
 
 
-def _cross_entropy(node: Any, grad: Any) -> Any:
+def _cross_entropy(node: Any, grad: Any) -> Launches:
     logits = node.saved_tensors[0].data
-    return call("cross_entropy_backward", grad, logits, node.targets_data)
+    return partial(call, "cross_entropy_backward", grad, logits, node.targets_data)
 
 
-def _conv2d(node: Any, grad: Any) -> Any:
+def _conv2d(node: Any, grad: Any) -> Launches:
     window = {"stride": node.stride, "padding": node.padding}
-    return call("conv2d_backward", grad, node.x.data, node.weight.data, **window)
+    arrays = (grad, node.x.data, node.weight.data)
+    return partial(call, "conv2d_backward", *arrays, **window)
 
 
-def _max_pool2d(node: Any, grad: Any) -> Any:
-    return max_pool2d_backward(grad, node.x.data, window_of(node))
+def _max_pool2d(node: Any, grad: Any) -> Launches:
+    return partial(max_pool2d_backward, grad, node.x.data, window_of(node))
 
 
-def _embedding(node: Any, grad: Any) -> Any:
-    indices = node.indices.data.astype(np.int64)
-    rows = node.saved_tensors[0].shape[0]
-    return call("embedding_backward", grad, indices, num_embeddings=rows)
+def _embedding(node: Any, grad: Any) -> Launches:
+    numbers, rows = node.indices.data, node.saved_tensors[0].shape[0]
+
+    def launches() -> Any:
+        indices = numbers.astype(np.int64)
+        return call("embedding_backward", grad, indices, num_embeddings=rows)
+
+    return launches
 
 
-def _slice(node: Any, grad: Any) -> Any:
+def _slice(node: Any, grad: Any) -> Launches:
     """Put the gradient where the elements came from, into zeros."""
-    made = np.zeros_like(node.saved_tensors[0].data)
-    part = sliced(made, node.key)
-    if grad.size != part.size:
+    source, key = node.saved_tensors[0].data, node.key
+    if not isinstance(source, DeviceArray):
         raise _OtherNodeError
-    made[node.key] = grad.reshape(part.shape)
-    return made
+
+    def launches() -> Any:
+        made: Any = np.zeros_like(source)
+        part = sliced(made, key)
+        if grad.size != part.size:
+            raise _OtherNodeError
+        made[key] = grad.reshape(part.shape)
+        return made
+
+    return launches
 
 
 class _OtherNodeError(Exception):
@@ -92,7 +107,7 @@ def _check_shape(saved: Any, grad: Any) -> None:
 
 
 # The gradient by kernels, for rules that compute just that.
-RULES: dict[str, Callable[[Any, Any], Any]] = {
+RULES: dict[str, Rule] = {
     "relu_backward": _relu,
     "sigmoid_backward": _output("sigmoid_backward"),
     "tanh_backward": _output("tanh_backward"),
@@ -129,21 +144,25 @@ def patch_gradient_rules(patches: Patches, found: TinyTorch) -> None:
 
 
 def _rule(original: Callable[..., Any], op: str) -> Callable[..., Any]:
-    @functools.wraps(original)
+    @wraps(original)
     def apply(self: Any, grad_output: Any) -> Any:
         if not isinstance(grad_output, DeviceArray):
             return original(self, grad_output)
         try:
-            grads = _by_kernel(op, self, grad_output)
-        except (AttributeError, IndexError, _OtherNodeError):
+            grads = _launches(op, self, grad_output)()
+        except _OtherNodeError:
             return own_code(op, [grad_output], lambda: original(self, grad_output))
         return grads if isinstance(grads, tuple) else (grads,)
 
     return apply
 
 
-def _by_kernel(op: str, node: Any, grad: Any) -> Any:
+def _launches(op: str, node: Any, grad: Any) -> Launches:
+    """Read from the node what its kernel takes; a fault of the kernel comes later."""
     rule = RULES.get(op)
     if rule is None or f"tinytorch::{KERNELS.get(op, op)}" not in registered():
         raise _OtherNodeError
-    return rule(node, grad)
+    try:
+        return rule(node, grad)
+    except (AttributeError, IndexError):
+        raise _OtherNodeError from None

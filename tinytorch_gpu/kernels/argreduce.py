@@ -20,7 +20,7 @@ from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels.copying import copy
 from tinytorch_gpu.kernels.layout import block_of_row
 from tinytorch_gpu.kernels.operands import FLOAT32, INT64
-from tinytorch_gpu.kernels.reduce import normalized_axes
+from tinytorch_gpu.kernels.reduce import SHORT, normalized_axes
 from tinytorch_gpu.kernels.rows import around, launch_flat
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["argmax", "argmin"]
 
 THREADS = 256  # most threads of a block, and length of the shared arrays
-SHORT = 32  # a row shorter than a warp leaves most of a block's threads idle
 
 
 @cuda.jit

@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 
+Shape = tuple[int, ...]
+
+
 class Version(NamedTuple):
     """One version.
 
@@ -84,7 +87,7 @@ def scaled_dot_product_attention(
         >>> scaled_dot_product_attention(q, k, v).copy_to_host().tolist()
         [[3.0], [3.0]]
     """
-    _check_shapes("scaled_dot_product_attention", q, k, v)
+    _check_shapes("scaled_dot_product_attention", q, k, v, mask)
     if version not in {known.name for known in VERSIONS}:
         raise UnsupportedError(
             f"scaled_dot_product_attention has no version {version!r}",
@@ -154,7 +157,7 @@ def scaled_dot_product_attention_backward(
         ShapeError: the shapes do not fit, or batch axes would have to be summed.
     """
     op = "scaled_dot_product_attention_backward"
-    _check_shapes(op, q, k, v)
+    _check_shapes(op, q, k, v, mask)
     if grad.shape != (*q.shape[:-1], v.shape[-1]) or not (
         q.shape[:-2] == k.shape[:-2] == v.shape[:-2]
     ):
@@ -183,16 +186,28 @@ def _stack(x: DeviceArray) -> DeviceArray:
     return x.reshape(-1, *x.shape[-2:])
 
 
-def _check_shapes(op: str, q: DeviceArray, k: DeviceArray, v: DeviceArray) -> None:
-    shapes = (q.shape, k.shape, v.shape)
-    if min(q.ndim, k.ndim, v.ndim) >= 2 and (
-        q.shape[-1] == k.shape[-1] and k.shape[-2] == v.shape[-2]
-    ):
-        return
-    raise ShapeError(
-        f"{op}: q {shapes[0]}, k {shapes[1]}, v {shapes[2]}",
-        where=f"tinytorch::{op}",
-        why="q is (..., Lq, d), k is (..., Lk, d), and each key has a row of v",
-        fix="put heads before the last two axes: x.transpose(0, 2, 1, 3)",
-        shapes=shapes,
-    )
+def _check_shapes(
+    op: str, q: DeviceArray, k: DeviceArray, v: DeviceArray, mask: DeviceArray | None
+) -> None:
+    arrays = (q, k, v) if mask is None else (q, k, v, mask)
+    shapes = tuple(array.shape for array in arrays)
+    if not _fit(*shapes):
+        named = zip(("q", "k", "v", "mask"), shapes, strict=False)
+        raise ShapeError(
+            f"{op}: {', '.join(f'{name} {shape}' for name, shape in named)}",
+            where=f"tinytorch::{op}",
+            why="q is (..., Lq, d), k is (..., Lk, d), each key has a row of v, the\n"
+            "axes before broadcast, and so does the mask to (..., Lq, Lk)",
+            fix="put heads before the last two axes: x.transpose(0, 2, 1, 3)",
+            shapes=shapes,
+        )
+
+
+def _fit(q: Shape, k: Shape, v: Shape, mask: Shape = ()) -> bool:
+    if min(len(q), len(k), len(v)) < 2 or q[-1] != k[-1] or k[-2] != v[-2]:
+        return False
+    try:
+        scores = (*np.broadcast_shapes(q[:-2], k[:-2], v[:-2]), q[-2], k[-2])
+        return np.broadcast_shapes(mask, scores) == scores
+    except ValueError:
+        return False

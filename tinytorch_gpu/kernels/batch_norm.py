@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels.elementwise import sub
-from tinytorch_gpu.kernels.operands import FLOAT64, same_shape
+from tinytorch_gpu.kernels.operands import real_dtype, same_shape
 from tinytorch_gpu.kernels.reduce import reduce_mean, reduce_sum
 from tinytorch_gpu.kernels.rows import around, launch_flat
 from tinytorch_gpu.kernels.unary import square
@@ -72,7 +72,7 @@ def batch_norm(
     if mean is None or var is None:
         mean, var = batch_statistics(x)
     _check_shapes("batch_norm", x, weight, bias, mean, var)
-    out = cuda.device_array(x.shape, x.dtype if x.dtype.kind == "f" else FLOAT64)
+    out = cuda.device_array(x.shape, real_dtype(x.dtype))
     if out.size:
         number = out.dtype.type(eps)
         arguments = (around(x, 1), weight, bias, mean, var, number, around(out, 1))
@@ -152,7 +152,7 @@ def batch_norm_backward(
     if mean is None or var is None:
         mean, var = batch_statistics(x)
     _check_shapes(op, x, weight, weight, mean, var)
-    out = cuda.device_array(x.shape, x.dtype if x.dtype.kind == "f" else FLOAT64)
+    out = cuda.device_array(x.shape, real_dtype(x.dtype))
     terms, number = cuda.device_array_like(out), out.dtype.type(eps)
     slopes, images = around(grad, 1), around(x, 1)
     arguments = (slopes, images, mean, var, number, around(terms, 1))

@@ -17,7 +17,7 @@ from tinytorch_gpu.kernels import conv2d_kernels as kernels
 from tinytorch_gpu.kernels.im2col import columns_of
 from tinytorch_gpu.kernels.images import check_images, launch_images
 from tinytorch_gpu.kernels.matmul import matmul
-from tinytorch_gpu.kernels.operands import FLOAT64
+from tinytorch_gpu.kernels.operands import real_dtype
 from tinytorch_gpu.kernels.reduce import reduce_sum
 from tinytorch_gpu.kernels.threads import add
 from tinytorch_gpu.kernels.window import Window, window_of
@@ -177,8 +177,7 @@ def _check_shapes(op: str, x: DeviceArray, weight: DeviceArray) -> None:
 
 
 def _dtype(x: DeviceArray, weight: DeviceArray) -> np.dtype[Any]:
-    dtype: np.dtype[Any] = np.result_type(x.dtype, weight.dtype)
-    return dtype if dtype.kind == "f" else FLOAT64
+    return real_dtype(np.result_type(x.dtype, weight.dtype))
 
 
 def _no_version(version: str) -> UnsupportedError:

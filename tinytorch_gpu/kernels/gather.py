@@ -87,9 +87,8 @@ def gather(x: DeviceArray, dim: int, index: DeviceArray) -> DeviceArray:
         [[2.0], [3.0]]
     """
     (axis,) = normalized_axes("gather", x, dim)
-    lengths = [n for i, n in enumerate(x.shape) if i != axis]
-    others = [n for i, n in enumerate(index.shape) if i != axis]
-    if index.ndim != x.ndim or any(a > b for a, b in zip(others, lengths, strict=True)):
+    pairs = zip(_others(index, axis), _others(x, axis), strict=False)
+    if index.ndim != x.ndim or any(a > b for a, b in pairs):
         raise _does_not_fit("gather", x, index, axis)
     part = tuple(
         slice(None) if i == axis else slice(n) for i, n in enumerate(index.shape)
@@ -125,9 +124,7 @@ def scatter_add(
         [1.0, 2.0]
     """
     (axis,) = normalized_axes("scatter_add", x, dim)
-    others = [n for i, n in enumerate(index.shape) if i != axis]
-    lengths = [n for i, n in enumerate(x.shape) if i != axis]
-    if others != lengths or src.shape != index.shape:
+    if _others(index, axis) != _others(x, axis) or src.shape != index.shape:
         raise _does_not_fit("scatter_add", x, index, axis)
     out = copy(x)
     if src.size:
@@ -252,6 +249,11 @@ def _joined(
         launch_flat(kernels.linear_index_kernel, arguments, out.size)
         joined = out
     return joined, shape
+
+
+def _others(x: DeviceArray, axis: int) -> list[int]:
+    """Return the lengths of all axes but one."""
+    return [n for i, n in enumerate(x.shape) if i != axis]
 
 
 def _does_not_fit(op: str, x: DeviceArray, given: DeviceArray, axis: int) -> ShapeError:

@@ -19,6 +19,7 @@ from tinytorch_gpu import cuda
 
 __all__ = [
     "compact_kernel",
+    "from_start",
     "gather_kernel",
     "index_add_kernel",
     "index_put_kernel",
@@ -29,6 +30,14 @@ __all__ = [
 ]
 
 
+@cuda.jit(device=True)
+def from_start(index, length):
+    """Return the place from the start of an index that may count from the end."""
+    if -length <= index < 0:
+        index += length
+    return index
+
+
 @cuda.jit
 def index_select_kernel(x, index, out):
     """Store x[row, index[k], col] at out[row, k, col]."""
@@ -37,9 +46,7 @@ def index_select_kernel(x, index, out):
         row = element // (out.shape[1] * out.shape[2])
         k = element // out.shape[2] % out.shape[1]
         col = element % out.shape[2]
-        found = int(index[k])
-        if -x.shape[1] <= found < 0:
-            found += x.shape[1]
+        found = from_start(int(index[k]), x.shape[1])
         out[row, k, col] = x[row, found, col]
 
 
@@ -51,9 +58,7 @@ def index_put_kernel(index, values, out):
         row = element // (values.shape[1] * values.shape[2])
         k = element // values.shape[2] % values.shape[1]
         col = element % values.shape[2]
-        found = int(index[k])
-        if -out.shape[1] <= found < 0:
-            found += out.shape[1]
+        found = from_start(int(index[k]), out.shape[1])
         out[row, found, col] = values[row, k, col]
 
 
@@ -65,9 +70,7 @@ def index_add_kernel(index, values, out):
         row = element // (values.shape[1] * values.shape[2])
         k = element // values.shape[2] % values.shape[1]
         col = element % values.shape[2]
-        found = int(index[k])
-        if -out.shape[1] <= found < 0:
-            found += out.shape[1]
+        found = from_start(int(index[k]), out.shape[1])
         cuda.atomic.add(out, (row, found, col), values[row, k, col])
 
 
@@ -79,9 +82,7 @@ def gather_kernel(x, index, out):
         row = element // (out.shape[1] * out.shape[2])
         k = element // out.shape[2] % out.shape[1]
         col = element % out.shape[2]
-        found = int(index[row, k, col])
-        if -x.shape[1] <= found < 0:
-            found += x.shape[1]
+        found = from_start(int(index[row, k, col]), x.shape[1])
         out[row, k, col] = x[row, found, col]
 
 
@@ -93,9 +94,7 @@ def scatter_add_kernel(index, values, out):
         row = element // (values.shape[1] * values.shape[2])
         k = element // values.shape[2] % values.shape[1]
         col = element % values.shape[2]
-        found = int(index[row, k, col])
-        if -out.shape[1] <= found < 0:
-            found += out.shape[1]
+        found = from_start(int(index[row, k, col]), out.shape[1])
         cuda.atomic.add(out, (row, found, col), values[row, k, col])
 
 
@@ -107,9 +106,7 @@ def linear_index_kernel(before, index, length, total, out):
     """
     k = cuda.grid(1)
     if k < out.size:
-        found = int(index[k])
-        if -length <= found < 0:
-            found += length
+        found = from_start(int(index[k]), length)
         is_place = 0 <= found < length and before[k] < total
         out[k] = before[k] * length + found if is_place else total
 

@@ -21,8 +21,8 @@ from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels.block_sums import block_sum
 from tinytorch_gpu.kernels.layout import block_of_row, configuration
-from tinytorch_gpu.kernels.operands import FLOAT32, FLOAT64, same_shape
-from tinytorch_gpu.kernels.reduce import reduce_sum
+from tinytorch_gpu.kernels.operands import FLOAT32, real_dtype, same_shape
+from tinytorch_gpu.kernels.reduce import SHORT, reduce_sum
 
 if TYPE_CHECKING:
     from tinytorch_gpu.memory import DeviceArray
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["layer_norm", "layer_norm_backward"]
 
 THREADS = 256  # most threads of a block, and length of the shared array
-SHORT = 32  # a row shorter than a warp leaves most of a block's threads idle
 
 
 @cuda.jit
@@ -94,7 +93,7 @@ def layer_norm(
         [-1.0, 1.0]
     """
     _check_shapes("layer_norm", x, weight, bias)
-    out = cuda.device_array(x.shape, _dtype(x))
+    out = cuda.device_array(x.shape, real_dtype(x.dtype))
     pair = (layer_norm_threads_kernel, layer_norm_blocks_kernel)
     rows = _rows(x)
     _launch(pair, (rows, weight, bias, out.dtype.type(eps), _rows(out)), rows)
@@ -179,7 +178,7 @@ def layer_norm_backward(
     """
     _check_shapes("layer_norm_backward", x, weight, weight)
     same_shape("layer_norm_backward", grad, x)
-    out, terms = (cuda.device_array(x.shape, _dtype(x)) for _ in range(2))
+    out, terms = (cuda.device_array(x.shape, real_dtype(x.dtype)) for _ in range(2))
     pair = (layer_norm_backward_threads_kernel, layer_norm_backward_blocks_kernel)
     rows, number = _rows(x), out.dtype.type(eps)
     _launch(pair, (_rows(grad), rows, weight, number, _rows(terms), _rows(out)), rows)
@@ -202,10 +201,6 @@ def _launch(
 
 def _rows(x: DeviceArray) -> DeviceArray:
     return x.reshape(x.size // x.shape[-1] if x.shape[-1] else 0, x.shape[-1])
-
-
-def _dtype(x: DeviceArray) -> Any:
-    return x.dtype if x.dtype.kind == "f" else FLOAT64
 
 
 def _check_shapes(

@@ -22,7 +22,7 @@ from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels.layout import block_of_row, configuration, split_axis
-from tinytorch_gpu.kernels.operands import FLOAT64
+from tinytorch_gpu.kernels.operands import real_dtype
 from tinytorch_gpu.kernels.reduce import is_row_wise, reduce_mean
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ def cross_entropy(logits: DeviceArray, targets: DeviceArray) -> DeviceArray:
     """
     _check_shapes("cross_entropy", logits, targets)
     rows, classes = logits.shape
-    dtype = logits.dtype if logits.dtype.kind == "f" else FLOAT64
-    losses = cuda.device_array(rows, dtype)
+    losses = cuda.device_array(rows, real_dtype(logits.dtype))
     if rows:
         if _is_block_wise(logits):
             threads = block_of_row(classes, THREADS)
@@ -215,9 +214,7 @@ def cross_entropy_backward(
             shape=grad.shape,
         )
     rows, classes = logits.shape
-    out = cuda.device_array(
-        logits.shape, logits.dtype if logits.dtype.kind == "f" else FLOAT64
-    )
+    out = cuda.device_array(logits.shape, real_dtype(logits.dtype))
     arguments = (grad.reshape(1), logits, targets, out)
     if not out.size:
         return out

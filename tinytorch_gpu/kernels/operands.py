@@ -23,6 +23,7 @@ __all__ = [
     "launch_binary",
     "launch_unary",
     "prepared_out",
+    "real_dtype",
     "result_dtype",
     "same_shape",
     "without_overlap",
@@ -133,6 +134,22 @@ def result_dtype(*operands: Operand) -> Dtype:
     if "f" in kinds and common.kind != "f":
         return FLOAT32
     return INT64 if common == BOOL and {"i", "u"} & set(kinds) else common
+
+
+def real_dtype(dtype: Dtype) -> Dtype:
+    """Return the dtype of a function of real numbers: of integers float64, as NumPy.
+
+    Args:
+        dtype: the operand's.
+
+    Returns:
+        The result's.
+
+    Example:
+        >>> real_dtype(FLOAT32), real_dtype(INT64)
+        (dtype('float32'), dtype('float64'))
+    """
+    return dtype if dtype.kind == "f" else FLOAT64
 
 
 def common_shape(op: str, *operands: Operand) -> tuple[int, ...]:

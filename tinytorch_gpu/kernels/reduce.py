@@ -23,7 +23,7 @@ from tinytorch_gpu.kernels.layout import (
     configuration,
     split_axis,
 )
-from tinytorch_gpu.kernels.operands import FLOAT32, FLOAT64, INT64, Dtype
+from tinytorch_gpu.kernels.operands import FLOAT32, INT64, Dtype, real_dtype
 
 if TYPE_CHECKING:
     from tinytorch_gpu.memory import DeviceArray
@@ -89,7 +89,7 @@ def reduce_mean(
         >>> reduce_mean(cuda.to_device(np.float32([1, 2, 6]))).item()
         3.0
     """
-    dtype = x.dtype if x.dtype.kind == "f" else FLOAT64
+    dtype = real_dtype(x.dtype)
     axes = normalized_axes("mean", x, axis)
     count = math.prod(x.shape[i] for i in axes)
     scale = dtype.type(1 / count if count else np.nan)

@@ -25,7 +25,7 @@ from tinytorch_gpu.kernels.layout import (
     configuration,
     split_axis,
 )
-from tinytorch_gpu.kernels.operands import FLOAT64, same_shape
+from tinytorch_gpu.kernels.operands import real_dtype, same_shape
 from tinytorch_gpu.kernels.reduce import is_row_wise, normalized_axes
 from tinytorch_gpu.kernels.softmax_kernels import THREADS
 
@@ -204,7 +204,7 @@ def launch_along(
     same_shape(op, *operands)
     x = operands[0]
     axes = normalized_axes(op, x, dim)
-    out = cuda.device_array(x.shape, x.dtype if x.dtype.kind == "f" else FLOAT64)
+    out = cuda.device_array(x.shape, real_dtype(x.dtype))
     if not out.size:
         return out
     views = split_axis((*operands, out), axes)

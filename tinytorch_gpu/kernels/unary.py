@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
-from tinytorch_gpu.kernels.operands import BOOL, FLOAT64, Dtype, launch_unary
+from tinytorch_gpu.kernels.operands import BOOL, launch_unary, real_dtype
 
 if TYPE_CHECKING:
     from tinytorch_gpu.memory import DeviceArray
@@ -40,10 +40,6 @@ __all__ = [
 GELU_SLOPE = float32(1.702)  # Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
 
 
-def _real(x: DeviceArray) -> Dtype:
-    return x.dtype if x.dtype.kind == "f" else FLOAT64
-
-
 @cuda.jit
 def exp_kernel(x, out):
     """Store e to the power x."""
@@ -55,7 +51,7 @@ def exp_kernel(x, out):
 @library.impl("tinytorch::exp", "simgpu")
 def exp(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return e to the power x."""
-    return launch_unary("exp", exp_kernel, x, out, _real(x))
+    return launch_unary("exp", exp_kernel, x, out, real_dtype(x.dtype))
 
 
 @cuda.jit
@@ -69,7 +65,7 @@ def log_kernel(x, out):
 @library.impl("tinytorch::log", "simgpu")
 def log(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return the natural logarithm of x; -inf for 0, NaN below."""
-    return launch_unary("log", log_kernel, x, out, _real(x))
+    return launch_unary("log", log_kernel, x, out, real_dtype(x.dtype))
 
 
 @cuda.jit
@@ -89,7 +85,7 @@ def sqrt(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
         >>> sqrt(cuda.to_device(np.float32([4, 9]))).copy_to_host().tolist()
         [2.0, 3.0]
     """
-    return launch_unary("sqrt", sqrt_kernel, x, out, _real(x))
+    return launch_unary("sqrt", sqrt_kernel, x, out, real_dtype(x.dtype))
 
 
 @cuda.jit
@@ -178,7 +174,7 @@ def sigmoid(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
         >>> sigmoid(cuda.to_device(np.float32([-200, 0]))).copy_to_host().tolist()
         [0.0, 0.5]
     """
-    return launch_unary("sigmoid", sigmoid_kernel, x, out, _real(x))
+    return launch_unary("sigmoid", sigmoid_kernel, x, out, real_dtype(x.dtype))
 
 
 @cuda.jit
@@ -192,7 +188,7 @@ def tanh_kernel(x, out):
 @library.impl("tinytorch::tanh", "simgpu")
 def tanh(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return the hyperbolic tangent of x."""
-    return launch_unary("tanh", tanh_kernel, x, out, _real(x))
+    return launch_unary("tanh", tanh_kernel, x, out, real_dtype(x.dtype))
 
 
 @cuda.jit
@@ -210,7 +206,7 @@ def gelu(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
 
     Limits: the slope 1.702 is a float32, for float64 arrays too.
     """
-    return launch_unary("gelu", gelu_kernel, x, out, _real(x))
+    return launch_unary("gelu", gelu_kernel, x, out, real_dtype(x.dtype))
 
 
 @cuda.jit

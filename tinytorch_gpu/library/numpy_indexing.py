@@ -16,6 +16,7 @@ import numpy as np
 from tinytorch_gpu.errors import DtypeError, ShapeError, UnsupportedError
 from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.memory.array import is_advanced
 from tinytorch_gpu.runtime import to_device
 from tinytorch_gpu.runtime.device import using_device
 from tinytorch_gpu.runtime.placement import device_of
@@ -76,8 +77,7 @@ def add_at(x: DeviceArray, key: Any, value: Any) -> None:
         key: any key.
         value: scalar, device array, or host array, which is copied.
     """
-    parts = key if isinstance(key, tuple) else (key,)
-    if not any(isinstance(p, (list, np.ndarray, DeviceArray)) for p in parts):
+    if not is_advanced(key):
         view = x.part(key)
         call("add", view, value, out=view)
         return

@@ -6,7 +6,6 @@ launch; what has no entry has no kernel and says so.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -91,8 +90,7 @@ class _NumpyOps:
         """Answer `__array_function__`."""
         answer = FUNCTIONS.get(function)
         if answer is None:
-            host = functools.partial(function, **options)
-            return call(function.__name__, *args, host=host)
+            return call(function.__name__, *args, host=function, **options)
         try:
             return answer(*args, **options)
         except TypeError as error:

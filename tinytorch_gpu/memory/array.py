@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["DeviceArray"]
+__all__ = ["DeviceArray", "is_advanced"]
 
 
 class DeviceArray(DeviceLayout, NumpyMethods):
@@ -78,7 +78,7 @@ class DeviceArray(DeviceLayout, NumpyMethods):
 
         A key with an index array or a mask is a gather: launches, and a new array.
         """
-        if _is_advanced(key):
+        if is_advanced(key):
             return hooks.ops.gather(self, key)
         found = self._elements[key]
         if isinstance(found, np.ndarray):
@@ -88,7 +88,7 @@ class DeviceArray(DeviceLayout, NumpyMethods):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write into a slice, or where an index array or mask says; broadcasts."""
-        if _is_advanced(key):
+        if is_advanced(key):
             hooks.ops.scatter(self, key, value)
         else:
             hooks.ops.assign(self.part(key), value)
@@ -110,7 +110,7 @@ class DeviceArray(DeviceLayout, NumpyMethods):
             UnsupportedError: the key holds an array.
         """
         parts = _as_tuple(key)
-        if _is_advanced(key):
+        if is_advanced(key):
             raise UnsupportedError(
                 "a view of the elements that an index array names",
                 where=f"x.part({type(key).__name__})",
@@ -273,6 +273,14 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
-def _is_advanced(key: Any) -> bool:
-    """Tell keys that NumPy gathers with from those that give a view."""
+def is_advanced(key: Any) -> bool:
+    """Tell keys that NumPy gathers with from those that give a view.
+
+    Args:
+        key: what stands in the brackets.
+
+    Example:
+        >>> is_advanced((slice(3), 0)), is_advanced([0, 2])
+        (False, True)
+    """
     return any(isinstance(p, (list, np.ndarray, DeviceArray)) for p in _as_tuple(key))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.cost import available_gb_per_s
 from tinytorch_gpu.profiler.case import at_hosts_pace
 from tinytorch_gpu.profiler.copy_findings import dearest_copies
 from tinytorch_gpu.profiler.finding import many
@@ -49,7 +50,7 @@ def _transfers(case: Case) -> tuple[str, str]:
 def _cheaper_copies(nbytes: float, copies: list[CopyRecord], spec: GpuSpec) -> str:
     """What to do about copies that must remain: batch small ones, pin large ones."""
     is_pinned = all(copy.is_pinned for copy in copies)
-    bandwidth = spec.pinned_gb_per_s if is_pinned else spec.pageable_gb_per_s
+    bandwidth = available_gb_per_s(copies[0].direction, is_pinned, spec)
     if nbytes < spec.copy_latency_ns * bandwidth:
         latency = format_ns(spec.copy_latency_ns)
         return f"the latency of {latency} is most of their cost: copy many in one"

@@ -11,6 +11,7 @@ import numpy as np
 
 from tinytorch_gpu.cost.breakeven import Host
 from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.units import is_whole
 
 __all__ = ["check_request"]
 
@@ -67,8 +68,7 @@ def _check_sizes(sizes: Any) -> None:
 
 
 def _is_size(size: Any) -> bool:
-    is_whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    return bool(is_whole and size >= 1)
+    return is_whole(size) and size >= 1
 
 
 def _refused(what: str, why: str, fix: str) -> UnsupportedError:

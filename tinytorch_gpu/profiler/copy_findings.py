@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu.cost import copy_ns
+from tinytorch_gpu.cost import available_gb_per_s, copy_ns
 from tinytorch_gpu.profiler.case import Case, grouped
 from tinytorch_gpu.profiler.finding import Candidate, many
 from tinytorch_gpu.units import format_bytes, format_ns, format_share
@@ -218,8 +218,7 @@ def _overlap(case: Case) -> list[Candidate]:
 
 
 def _bandwidth(copy: CopyRecord, case: Case) -> float:
-    pinned, pageable = case.spec.pinned_gb_per_s, case.spec.pageable_gb_per_s
-    return pinned if copy.is_pinned else pageable
+    return available_gb_per_s(copy.direction, copy.is_pinned, case.spec)
 
 
 def _half_speed_bytes(copy: CopyRecord, case: Case) -> float:

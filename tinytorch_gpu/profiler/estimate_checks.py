@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tinytorch_gpu.errors import KernelTypeError, LaunchConfigError
+from tinytorch_gpu.units import is_whole
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace import KernelSource
@@ -60,7 +59,7 @@ def _check_kernel(kernel: Any, args: Any) -> None:
 
 def _check_blocks(blocks: Any, kernel: KernelSource) -> None:
     """Refuse what is no number of blocks."""
-    if _is_whole(blocks) and blocks >= 1:
+    if is_whole(blocks) and blocks >= 1:
         return
     raise LaunchConfigError(
         f"an estimate from blocks={blocks!r}",
@@ -73,7 +72,7 @@ def _check_blocks(blocks: Any, kernel: KernelSource) -> None:
 
 def _check_dynamic_bytes(nbytes: Any, kernel: KernelSource) -> None:
     """Refuse what is no number of bytes."""
-    if _is_whole(nbytes) and nbytes >= 0:
+    if is_whole(nbytes) and nbytes >= 0:
         return
     raise LaunchConfigError(
         f"dynamic_shared_bytes={nbytes!r}",
@@ -81,7 +80,3 @@ def _check_dynamic_bytes(nbytes: Any, kernel: KernelSource) -> None:
         why="dynamic shared memory is a number of bytes, 0 or more",
         fix="for n float32 values: dynamic_shared_bytes=4 * n",
     )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

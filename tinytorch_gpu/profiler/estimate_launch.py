@@ -18,15 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tinytorch_gpu.arch import find_gpu
-from tinytorch_gpu.cost import (
-    GpuCountRules,
-    check_block_fits,
-    check_cooperative_grid,
-    issued_instructions,
-    kernel_time,
-)
+from tinytorch_gpu.cost import GpuCountRules, issued_instructions, kernel_time
 from tinytorch_gpu.executor.engine import run
-from tinytorch_gpu.executor.shared_memory import shared_bytes
 from tinytorch_gpu.profiler.estimate_checks import check_request
 from tinytorch_gpu.profiler.estimate_report import Estimate
 from tinytorch_gpu.profiler.sample import Part, chosen_parts, scaled, spread
@@ -34,7 +27,7 @@ from tinytorch_gpu.profiler.stand_in import StandIn, kernel_array_of
 from tinytorch_gpu.runtime.arguments import check_arguments
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.dimensions import read_launch
-from tinytorch_gpu.runtime.launch import registers_of
+from tinytorch_gpu.runtime.launch import launch_shape
 from tinytorch_gpu.trace import CountingRecorder
 
 if TYPE_CHECKING:
@@ -42,9 +35,8 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.executor.engine import LaneProgram
-    from tinytorch_gpu.executor.geometry import Dim3
     from tinytorch_gpu.executor.global_memory import GlobalArray
-    from tinytorch_gpu.runtime.launch import Launchable
+    from tinytorch_gpu.runtime.launch import Launchable, LaunchShape
     from tinytorch_gpu.trace import LaunchCounts, SourceLine
 
 __all__ = ["estimate"]
@@ -100,8 +92,8 @@ def estimate(
     sizes = read_launch(grid, block, kernel.source, spec)
     values = _kernel_values(kernel, args)
     program = kernel.program_for(values)
-    launch = _Launch(spec, program, *sizes, values, dynamic_shared_bytes)
-    return launch.scaled(blocks, seed)
+    shape = launch_shape(program, *sizes, dynamic_shared_bytes, spec)
+    return _Launch(spec, program, shape, values).scaled(blocks, seed)
 
 
 class _Launch(NamedTuple):
@@ -109,64 +101,44 @@ class _Launch(NamedTuple):
 
     spec: GpuSpec
     program: LaneProgram
-    grid: Dim3
-    block: Dim3
+    shape: LaunchShape
     values: tuple[Any, ...]
-    dynamic_shared_bytes: int
 
     def counts_of(self, blocks: range) -> LaunchCounts:
         """Run some blocks, count them, and undo what they wrote."""
         recorder = CountingRecorder(GpuCountRules(self.spec))
         journal = run(
             self.program,
-            self.grid,
-            self.block,
+            self.shape.grid,
+            self.shape.block,
             self.values,
             recorder,
-            self.dynamic_shared_bytes,
+            self.shape.dynamic_shared_bytes,
             blocks=(blocks,),
         )
         journal.roll_back()
         return recorder.counts()
 
-    @property
-    def shared_bytes(self) -> int:
-        """Static and dynamic shared memory of a block."""
-        limit = self.spec.shared_bytes_per_block
-        return shared_bytes(list(self.program.shared), limit, self.dynamic_shared_bytes)
-
-    def check(self) -> None:
-        """Refuse what a launch refuses."""
-        spec, size = self.spec, self.shared_bytes
-        if self.program.is_cooperative:
-            count, threads = math.prod(self.grid), math.prod(self.block)
-            name = str(self.program.source)
-            check_cooperative_grid(spec, count, threads, size, name)
-        registers = registers_of(self.program, self.block, spec)
-        check_block_fits(self.block, size, spec, registers)
-
     def scaled(self, blocks: int | None, seed: int) -> Estimate:
         """Run a sample, and tell what follows for the whole launch."""
-        self.check()
-        some = blocks or max(1, LANES // math.prod(self.block))
-        parts = chosen_parts(math.prod(self.grid), some, seed)
-        spec, program, size = self.spec, self.program, self.shared_bytes
-        registers = registers_of(program, self.block, spec)
+        grid, block, _, size, registers = self.shape
+        some = blocks or max(1, LANES // math.prod(block))
+        parts = chosen_parts(math.prod(grid), some, seed)
         counted = [self.counts_of(part.run) for part in parts]
         counts = scaled(counted, [part.weight for part in parts])
         return Estimate(
-            kernel=program.source,
-            grid=self.grid,
-            block=self.block,
-            gpu=spec.name,
+            kernel=self.program.source,
+            grid=grid,
+            block=block,
+            gpu=self.spec.name,
             sample=tuple(part.run for part in parts),
             counts=counts,
-            time=kernel_time(counts, self.grid, self.block, size, spec, registers),
+            time=kernel_time(counts, grid, block, size, self.spec, registers),
             spread=_largest_spread(counted, parts),
             partial_lines=_partial_lines(counted),
             shared_bytes=size,
             registers=registers or 0,
-            are_registers_given=program.are_registers_given,
+            are_registers_given=self.program.are_registers_given,
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tinytorch_gpu.profiler.bill import bill_of
 from tinytorch_gpu.profiler.case import at_hosts_pace, grouped
+from tinytorch_gpu.profiler.cause import below_well
 from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.sanitizer.float64 import float64_lines, float64_text
 from tinytorch_gpu.units import format_count, format_ns, format_share
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from tinytorch_gpu.trace import AccessCounts, LaunchCounts, LaunchRecord
 
 __all__ = ["ADVICE", "bytes_used", "unused_bytes", "worst_kernel_sentences"]
-
-_WELL_COALESCED = (
-    0.75  # share of the sectors' bytes that lanes use; below, fix it first
-)
 
 
 def worst_kernel_sentences(case: Case) -> tuple[str, str]:
@@ -76,12 +73,13 @@ def _measure(launch: LaunchRecord) -> str:
 
 def _memory(launch: LaunchRecord) -> str:
     worst = _worst_access(launch.counts)
-    if worst is None or _efficiency(worst) >= _WELL_COALESCED:
+    share = below_well(bytes_used(worst), worst.bytes_moved) if worst else None
+    if worst is None or share is None:
         return (
             "Its accesses are coalesced, so move fewer bytes: fuse it with its "
             "neighbours, or reuse data through a shared-memory tile."
         )
-    used = format_share(_efficiency(worst), 1.0)
+    used = format_share(share, 1.0)
     return (
         f"Let neighbouring lanes touch neighbouring elements: the {worst.kind} of "
         f"`{worst.array}` (line {worst.line.line}) moves "
@@ -109,12 +107,6 @@ def bytes_used(access: AccessCounts) -> int:
         Bytes; what several lanes share counts as often, but never more than moves.
     """
     return min(access.bytes_requested, access.bytes_moved)
-
-
-def _efficiency(access: AccessCounts) -> float:
-    """Coalescing efficiency: bytes used ÷ bytes of the sectors, 1 at most."""
-    moved = access.bytes_moved
-    return bytes_used(access) / moved if moved else 1.0
 
 
 def _shared_memory(launch: LaunchRecord) -> str:

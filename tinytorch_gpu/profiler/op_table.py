@@ -116,6 +116,8 @@ def _cells(row: OpRow, share: float) -> list[str]:
 def _details(row: OpRow) -> list[str]:
     """Lines below a row: its shapes, what served it, what it copied."""
     details = [*map(_place, row.kernels), *_without_kernel(row)]
+    if row.is_on_cpu:  # also where other calls of the op had a kernel
+        details.append("CPU fallback")
     if row.input_shapes:
         details.insert(0, "of " + " ".join(map(str, row.input_shapes)))
     if copied := _copied(row.h2d_bytes, row.d2h_bytes, row.d2d_bytes):
@@ -129,12 +131,12 @@ def _without_kernel(row: OpRow) -> list[str]:
     """Tell what else than a kernel served the op."""
     if row.kernels:
         return []
-    if row.is_decomposed and not row.decomposed_into:
-        return ["→ nothing ran on the device"]
-    if row.is_decomposed:
+    if row.decomposed_into:
         return ["→ " + ", ".join(plain_name(op) for op in row.decomposed_into)]
     if row.is_on_cpu:
-        return ["CPU fallback"]
+        return []
+    if row.is_decomposed:
+        return ["→ nothing ran on the device"]
     return [f"no kernel: {_place(source)}" for source in row.implementations[:1]]
 
 

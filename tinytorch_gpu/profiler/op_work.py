@@ -95,7 +95,7 @@ def note_of(spec: GpuSpec) -> str:
         "The kernel is a well-written one: the slower of arithmetic at "
         f"{100 * spec.fp32_sustained:.0f} % of the GPU's peak and memory at "
         f"{100 * spec.dram_efficiency:.0f} % of its bandwidth. A first kernel may take "
-        "10 times as long; simgpu.breakeven(kernel, sizes, arguments=...) asks yours."
+        "many times as long; simgpu.breakeven(kernel, sizes, arguments=...) asks yours."
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from tinytorch_gpu.arch import check_dtype
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.executor.global_memory import GlobalArray
-from tinytorch_gpu.units import format_bytes
+from tinytorch_gpu.units import format_bytes, is_whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,8 +71,7 @@ def like(shape: int | tuple[int, ...], dtype: npt.DTypeLike = "float32") -> Stan
 
 
 def _is_length(value: Any) -> bool:
-    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return is_whole and value >= 0
+    return is_whole(value) and value >= 0
 
 
 def _no_shape(shape: Any, why: str, instead: str) -> ShapeError:

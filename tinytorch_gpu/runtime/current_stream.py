@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, SupportsInt
 
-import numpy as np
-
 from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.units import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +58,7 @@ def check_names_stream(stream: object, where: str) -> None:
 
 
 def _is_handle(value: object) -> bool:
-    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return is_whole and bool(value > 0)  # type: ignore[operator]
+    return is_whole(value) and value > 0
 
 
 def no_stream(stream: object, where: str) -> KernelTypeError:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tinytorch_gpu.errors import KernelTypeError, LaunchConfigError
 from tinytorch_gpu.executor.geometry import Dim3
+from tinytorch_gpu.units import is_whole
 
 if TYPE_CHECKING:
     from tinytorch_gpu.arch import GpuSpec
@@ -59,7 +58,7 @@ def read_dimensions(given: Any, what: str, kernel: KernelSource) -> Dim3:
         LaunchConfigError: there are none or over three.
     """
     parts = tuple(given) if isinstance(given, (tuple, list)) else (given,)
-    if not all(_is_count(part) for part in parts):
+    if not all(is_whole(part) for part in parts):
         raise KernelTypeError(*_unread(given, what), **_how(kernel))
     if not 1 <= len(parts) <= 3:
         raise LaunchConfigError(*_unread(given, what), **_how(kernel))
@@ -113,7 +112,3 @@ def _more_blocks(kernel: KernelSource) -> str:
         "use 256 threads a block and more blocks: "
         f"{kernel.name}[(n + 255) // 256, 256](...)"
     )
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

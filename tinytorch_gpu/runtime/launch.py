@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Counted = tuple[LaunchCounts | None, KernelTime, bool]
 
-__all__ = ["Launchable", "launch"]
+__all__ = ["LaunchShape", "Launchable", "launch", "launch_shape"]
 
 MOST_REPLAYS = 4096  # launches of a program whose counts are kept; about 2 kB each
 
@@ -103,7 +103,7 @@ def launch(
     blocks, threads = read_launch(grid, block, source, device.spec)
     checked = check_arguments(source, names, arguments)
     program = kernel.program_for(types_of(checked))
-    shape = _shape(program, blocks, threads, dynamic_shared_bytes, device)
+    shape = launch_shape(program, blocks, threads, dynamic_shared_bytes, device.spec)
     with in_stream(stream):
         return _launched(device, kernel, program, shape, checked)
 
@@ -112,7 +112,7 @@ def _launched(
     device: Device,
     kernel: Launchable,
     program: LaneProgram,
-    shape: _Shape,
+    shape: LaunchShape,
     checked: tuple[Any, ...],
 ) -> LaunchRecord:
     """Launch into the current stream, with the copies of host arrays around it."""
@@ -134,8 +134,16 @@ def _launched(
     return record
 
 
-class _Shape(NamedTuple):
-    """Blocks, threads, bytes of shared memory (dynamic, and all), registers."""
+class LaunchShape(NamedTuple):
+    """A launch's configuration, checked.
+
+    Args:
+        grid: blocks in x, y, z.
+        block: threads in x, y, z.
+        dynamic_shared_bytes: dynamic shared memory of each block.
+        shared_bytes: all of it.
+        registers: 32-bit registers of a thread; None if nothing is known.
+    """
 
     grid: Dim3
     block: Dim3
@@ -144,31 +152,37 @@ class _Shape(NamedTuple):
     registers: int | None
 
 
-def _shape(
-    program: LaneProgram, grid: Dim3, block: Dim3, dynamic: int, device: Device
-) -> _Shape:
-    """Check what depends on the program: shared memory, and a cooperative grid."""
-    spec = device.spec
+def launch_shape(
+    program: LaneProgram, grid: Dim3, block: Dim3, dynamic: int, spec: GpuSpec
+) -> LaunchShape:
+    """Check what depends on the program: shared memory, and a cooperative grid.
+
+    Args:
+        program: the kernel for its arguments.
+        grid: blocks in x, y, z.
+        block: threads in x, y, z.
+        dynamic: bytes of dynamic shared memory of each block.
+        spec: the GPU.
+
+    Returns:
+        The launch's configuration.
+
+    Raises:
+        LaunchConfigError: no SM holds such a block, or not all blocks of a cooperative
+            grid are resident at a time.
+        SharedMemoryLimitError: the block's shared memory is outside the GPU's limits.
+    """
     size = shared_bytes(list(program.shared), spec.shared_bytes_per_block, dynamic)
     if program.is_cooperative:
         count, threads = math.prod(grid), math.prod(block)
         check_cooperative_grid(spec, count, threads, size, str(program.source))
-    registers = registers_of(program, block, spec)
+    registers = _registers(program, block, spec)
     check_block_fits(block, size, spec, registers)
-    return _Shape(grid, block, dynamic, size, registers)
+    return LaunchShape(grid, block, dynamic, size, registers)
 
 
-def registers_of(program: LaneProgram, block: Dim3, spec: GpuSpec) -> int | None:
-    """Tell the registers of a thread: as given, or an estimate that fits the block.
-
-    Args:
-        program: the kernel for its arguments.
-        block: threads in x, y, z.
-        spec: the GPU.
-
-    Returns:
-        32-bit registers, or None if nothing is known.
-    """
+def _registers(program: LaneProgram, block: Dim3, spec: GpuSpec) -> int | None:
+    """Tell the registers of a thread: as given, or an estimate that fits the block."""
     if program.are_registers_given or not program.registers:
         return program.registers or None
     return fitting_registers(program.registers, math.prod(block), spec)
@@ -177,7 +191,7 @@ def registers_of(program: LaneProgram, block: Dim3, spec: GpuSpec) -> int | None
 def _watched(
     device: Device,
     program: LaneProgram,
-    shape: _Shape,
+    shape: LaunchShape,
     values: tuple[Any, ...],
     stamp: Stamp,
 ) -> Counted:
@@ -198,7 +212,7 @@ def _watched(
 def _run(
     device: Device,
     program: LaneProgram,
-    shape: _Shape,
+    shape: LaunchShape,
     values: tuple[Any, ...],
     stamp: Stamp,
 ) -> tuple[Counted, Journal]:

@@ -5,7 +5,7 @@ import pytest
 
 import tinytorch_gpu as simgpu
 from tests.conformance.package import Package, host
-from tinytorch_gpu import profiler
+from tinytorch_gpu import library, profiler
 
 NAME = "standin_a.core"
 
@@ -64,6 +64,17 @@ def test_a_gradient_of_the_wrong_shape_broadcasts_as_on_the_cpu(package):
     assert told["simgpu"] == told["cpu"] == [[0.25, 0.5, 0.75]] * 2
     assert "tinytorch::sigmoid_backward" not in ops(prof)
     assert "tinytorch::sigmoid_backward_own_code" in ops(prof)
+
+
+@pytest.mark.parametrize("fault", [IndexError("place 7"), AttributeError("no .shpae")])
+def test_a_fault_of_the_learners_kernel_is_told_not_run_around(package, fault):
+    def faulty(grad, x):
+        raise fault
+
+    out = package.get("ReLU")().forward(package.leaf([[-1.0, 2.0]], "simgpu"))
+    override = library.override("tinytorch::relu_backward", "simgpu", faulty)
+    with override, pytest.raises(type(fault), match=str(fault)):
+        out._grad_fn.apply(out.data)
 
 
 def test_no_grad_hangs_no_node(package):

@@ -104,6 +104,18 @@ def test_nothing_for_the_sanitizer_to_name(shape, operands, clean):
     clean(lambda: scaled_dot_product_attention_backward(out, *devices, mask))
 
 
+@pytest.mark.parametrize("version", NAMES)
+@pytest.mark.parametrize(
+    ("q", "mask"), [((2, 3, 4), ()), ((3, 4), (5, 3, 3)), ((3, 4), (2, 2))], ids=str
+)
+def test_what_does_not_broadcast_is_refused(q, mask, version):
+    q, kv, mask = (cuda.device_array(s, np.float32) for s in (q, (3, 3, 4), mask))
+    if q.ndim == 2:
+        kv = kv[0]
+    with pytest.raises(ShapeError, match="attention"):
+        scaled_dot_product_attention(q, kv, kv, mask, version=version)
+
+
 def test_other_shapes_are_refused(operands, pair):
     _, _, (q, k, v), _ = operands((), 5, 7)
     with pytest.raises(ShapeError, match="attention"):

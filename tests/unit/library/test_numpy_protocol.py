@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu import cuda, library, profiler
 from tinytorch_gpu.errors import (
     DeviceMismatchError,
     MissingKernelError,
     UnsupportedError,
 )
+from tinytorch_gpu.library import schema
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import LaunchRecord
 
@@ -97,6 +98,20 @@ def test_ufunc_at_is_refused():
 def test_a_ufunc_without_kernel_says_so():
     with pytest.raises(MissingKernelError, match="arcsin"):
         np.arcsin(cuda.to_device(A))
+
+
+def test_a_kernel_gets_the_options_of_a_numpy_function(monkeypatch):
+    monkeypatch.setitem(schema._schemas, "tinytorch::round", "(x, decimals=0)")
+    given = []
+
+    def rounded(x, decimals=0):
+        given.append(decimals)
+        return x
+
+    x = cuda.to_device(A)
+    with library.override("tinytorch::round", "simgpu", rounded):
+        np.round(x, decimals=2)
+    assert given == [2]
 
 
 def test_assignment_writes_scalars_arrays_and_slices():

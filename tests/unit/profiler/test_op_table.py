@@ -113,3 +113,10 @@ def test_one_of_each_in_the_singular(launch, copy):
     table = str(average([launch(), copy()], device="toy GPU"))
     assert "1 launch, 1 copy (" in table
     assert "Counts are exact: 1 launch traced" in table
+
+
+def test_the_cpu_fallback_is_told_also_where_other_calls_had_a_kernel(launch, op):
+    records = [launch("sin", "sin_kernel"), op("sin"), op("sin", key="CPU")]
+    table = average(records, device="toy GPU").table()
+    assert "sin_kernel" in table
+    assert "CPU fallback" in table
