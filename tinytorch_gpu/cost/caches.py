@@ -1,14 +1,16 @@
 """Caches: how many bytes a launch moves between L1, L2 and DRAM.
 
 Comes in: what a launch asked for and how often it came back to it (`trace.Reuse`). Goes
-out: `MemoryTraffic`, three numbers of bytes. The rules, in the order of the levels:
+out: `MemoryTraffic`, bytes at three levels and the requests that get there. The rules,
+for sectors and for requests alike, in the order of the levels:
 
 1. L1: every sector that a request wants, as counted.
 2. L2: each block fetches a sector once if L1 keeps global loads and holds what all
    blocks of an SM touch at a time, else as often as it asks. Stores and atomics go
    through.
-3. DRAM: if all that the launch touches fits in L2, each sector comes once; else blocks
-   that run together fetch it once. An atomic's sector comes and goes.
+3. DRAM: blocks that run together fetch a sector once. Of what later blocks come back
+   to, L2 still has the share of the launch's footprint that it holds. An atomic's
+   sector comes and goes.
 
 Source: CUDA C++ Programming Guide, "Compute Capabilities", "Global Memory" (which L1
 caches loads); Nsight Compute Profiling Guide, "Memory Chart" (the three levels);
@@ -27,9 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryTraffic", "dram_bytes", "l1_bytes_of_sm", "memory_traffic"]
 
+Levels = tuple[int, int, int]  # at L1, L2 and DRAM
+
 # Simplified: what stays in L2 depends on the order of accesses and on a hash of their
-# addresses. A kernel that touches at most 80 % of L2 is taken to find all of it again.
-# Near that limit DRAM traffic may be off by the factor of reuse.
+# addresses. 80 % of L2 is taken to keep what was touched, each sector as likely as the
+# other: right for accesses in no order; a walk around and around more than L2 finds
+# nothing of it again, and is too cheap by up to the factor of reuse.
 L2_USABLE_SHARE = 0.8
 LINE_BYTES = 128
 
@@ -44,6 +49,9 @@ class MemoryTraffic(NamedTuple):
         l2_loaded: the loads in `l2_bytes`.
         dram_loaded: the loads in `dram_bytes`.
         l1_loaded: the loads in `l1_bytes`.
+        l2_requests: loads, or atomics, that L1 does not answer: of the access with
+            most.
+        dram_requests: those that L2 does not answer, either.
     """
 
     l1_bytes: int
@@ -52,6 +60,8 @@ class MemoryTraffic(NamedTuple):
     l1_loaded: int = 0
     l2_loaded: int = 0
     dram_loaded: int = 0
+    l2_requests: int = 0
+    dram_requests: int = 0
 
 
 def memory_traffic(
@@ -75,10 +85,11 @@ def memory_traffic(
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
         >>> from tinytorch_gpu.trace import LaunchCounts, Reuse
-        >>> again = Reuse("x", "load", 1024, 64, 40, 32)
+        >>> again = Reuse("x", "load", 1024, 64, 40, 32, 16, 10, 8)
         >>> counts = LaunchCounts((), (), 0, (again,))
-        >>> memory_traffic(counts, find_gpu("t4"))[:3]      # 64, 40 and 32 sectors
-        (2048, 1280, 1024)
+        >>> moved = memory_traffic(counts, find_gpu("t4"))
+        >>> moved[:3], moved.l2_requests, moved.dram_requests  # 64, 40 and 32 sectors
+        ((2048, 1280, 1024), 10, 8)
         >>> memory_traffic(counts, find_gpu("c1060"))[:3]   # has no caches
         (2048, 2048, 2048)
 
@@ -94,13 +105,9 @@ def memory_traffic(
     cache = l1_bytes_of_sm(spec, blocks_per_sm, shared_bytes)
     is_held = 0 < LINE_BYTES * lines * blocks_per_sm <= cache
     is_held = is_held or (not lines and cache > 0)
-    fits = _footprint(reuse, spec) <= L2_USABLE_SHARE * spec.l2_bytes
-    levels = [(r, _levels(r, spec, is_held=is_held, fits=fits)) for r in reuse]
-    unit = spec.sector_bytes
-    totals = (unit * sum(level[i] for _, level in levels) for i in range(3))
-    loads = [level for r, level in levels if r.kind == "load"]
-    loaded = (unit * sum(level[i] for level in loads) for i in range(3))
-    return MemoryTraffic(*totals, *loaded)
+    footprint = _footprint(reuse, spec)
+    kept = min(1.0, L2_USABLE_SHARE * spec.l2_bytes / footprint) if footprint else 1.0
+    return _Flow(spec, is_held, kept).traffic(reuse)
 
 
 def dram_bytes(counts: LaunchCounts, spec: GpuSpec) -> int:
@@ -153,24 +160,62 @@ def l1_bytes_of_sm(spec: GpuSpec, blocks_per_sm: int, shared_bytes: int) -> int:
     return max(0, spec.l1_and_shared_bytes_per_sm - taken)
 
 
-def _levels(
-    r: Reuse, spec: GpuSpec, *, is_held: bool, fits: bool
-) -> tuple[int, int, int]:
-    """Sectors of one array's loads, stores or atomics in L1, L2 and DRAM."""
-    in_l2 = r.block_sectors if is_held and r.kind == "load" else r.sectors
-    if not spec.l2_bytes:
-        in_dram = in_l2
-    elif fits:
-        in_dram = _different(r, spec)
-    else:
-        in_dram = min(r.together_sectors, in_l2)
-    ways = 2 if r.kind == "atomic" else 1  # L2 fetches an atomic's sector, writes back
-    return r.sectors, in_l2, ways * in_dram
+class _Flow(NamedTuple):
+    """What the caches of a launch hold.
+
+    Args:
+        spec: supplies which caches there are.
+        is_held: L1 holds what the blocks of an SM touch at a time.
+        kept: share of what the launch touches that L2 holds.
+    """
+
+    spec: GpuSpec
+    is_held: bool
+    kept: float
+
+    def traffic(self, reuse: tuple[Reuse, ...]) -> MemoryTraffic:
+        """Sum what gets to each level."""
+        sectors = [(r.kind, self.of(r, *_sectors(r))) for r in reuse]
+        requests = [self.of(r, *_requests(r)) for r in reuse if r.kind != "store"]
+        unit = self.spec.sector_bytes
+        ways = {"atomic": 2}  # L2 fetches its sector from DRAM, and writes it back
+        return MemoryTraffic(
+            l1_bytes=unit * sum(n[0] for _, n in sectors),
+            l2_bytes=unit * sum(n[1] for _, n in sectors),
+            dram_bytes=unit * sum(ways.get(kind, 1) * n[2] for kind, n in sectors),
+            l1_loaded=unit * sum(n[0] for kind, n in sectors if kind == "load"),
+            l2_loaded=unit * sum(n[1] for kind, n in sectors if kind == "load"),
+            dram_loaded=unit * sum(n[2] for kind, n in sectors if kind == "load"),
+            l2_requests=max((n[1] for n in requests), default=0),
+            dram_requests=max((n[2] for n in requests), default=0),
+        )
+
+    def of(self, r: Reuse, asked: int, own: int, together: int) -> Levels:
+        """Tell how many of an array's sectors or requests get to L1, L2 and DRAM."""
+        in_l2 = own if self.is_held and r.kind == "load" else asked
+        if not self.spec.l2_bytes:
+            return asked, in_l2, in_l2
+        anew = min(together, in_l2)
+        once = min(anew, _reach(r, self.spec))
+        return asked, in_l2, round(once + (1 - self.kept) * (anew - once))
+
+
+def _sectors(r: Reuse) -> Levels:
+    return r.sectors, r.block_sectors, r.together_sectors
+
+
+def _requests(r: Reuse) -> Levels:
+    return r.requests, r.block_requests, r.together_requests
 
 
 def _different(r: Reuse, spec: GpuSpec) -> int:
     """Sectors that are touched at all."""
-    return min(r.together_sectors, -(-r.array_bytes // spec.sector_bytes))
+    return min(r.together_sectors, _reach(r, spec))
+
+
+def _reach(r: Reuse, spec: GpuSpec) -> int:
+    """Sectors that there are to touch."""
+    return -(-r.array_bytes // spec.sector_bytes)
 
 
 def _footprint(reuse: tuple[Reuse, ...], spec: GpuSpec) -> int:
@@ -185,8 +230,9 @@ def _without_reuse(counts: LaunchCounts) -> tuple[Reuse, ...]:
     """What is known from the accesses alone: an array is what has the same name."""
     found: dict[tuple[str, str], Reuse] = {}
     for a in counts.global_accesses:
-        before = found.get((a.array, a.kind), Reuse(a.array, a.kind, 0, 0, 0, 0))
+        before = found.get((a.array, a.kind), Reuse(a.array, a.kind, *[0] * 7))
         size = max(before.array_bytes, a.array_bytes)
         sectors = before.sectors + a.sectors
-        found[a.array, a.kind] = Reuse(a.array, a.kind, size, *[sectors] * 3)
+        numbers = [sectors] * 3 + [max(before.requests, a.requests)] * 3
+        found[a.array, a.kind] = Reuse(a.array, a.kind, size, *numbers)
     return tuple(found.values())

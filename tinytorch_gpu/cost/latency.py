@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.cost.caches import MemoryTraffic
     from tinytorch_gpu.trace import AccessCounts, LaunchCounts
 
-__all__ = ["BARRIER_CLOCKS", "Waiting", "load_latency_ns", "load_rounds", "waiting"]
+__all__ = ["BARRIER_CLOCKS", "Waiting", "load_rounds", "memory_wait_ns", "waiting"]
 
 BARRIER_CLOCKS = 20  # until the warps of a block go on after the last has come
 
@@ -67,7 +67,7 @@ def waiting(
         >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
         >>> reads = AccessCounts(here, "x", "global", "load", 8, 32, 256, 1024, 1024)
         >>> slow = replace(find_gpu("toy"), dram_latency_ns=400.0)
-        >>> moved = MemoryTraffic(1024, 1024, 1024, 1024, 1024, 1024)    # all from DRAM
+        >>> moved = MemoryTraffic(1024, 1024, 1024, l2_requests=8, dram_requests=8)
         >>> waiting(LaunchCounts((reads,), (), 0), moved, 1, slow).memory_ns   # 8 ÷ 4
         800.0
 
@@ -77,7 +77,7 @@ def waiting(
     """
     clock, per_warp = spec.clock_ghz, 1 / warps
     barriers = counts.barriers * per_warp
-    memory = load_rounds(counts, "global", warps) * load_latency_ns(traffic, spec)
+    memory = memory_wait_ns(counts, traffic, warps, spec)
     shared = load_rounds(counts, "shared", warps) * spec.l1_latency_ns
     issued = issued_instructions(counts) * per_warp * spec.alu_latency_clocks / clock
     at_barriers = barriers * BARRIER_CLOCKS / clock if spec.alu_latency_clocks else 0.0
@@ -114,44 +114,60 @@ def load_rounds(counts: LaunchCounts, space: str, warps: int) -> float:
     """
     # Simplified: which loads depend on which is not looked at. A chase of pointers is
     # up to 4 x too cheap, and so is a loop in which each turn waits for the last.
-    intervals = 1 + counts.barriers / warps
-    turns = [a.requests / warps for a in counts.accesses if _is_awaited(a, space)]
-    waits = (t / min(max(1.0, t / intervals), UNROLLED) for t in turns)
-    return max(waits, default=0.0)
+    found = (a.requests for a in counts.accesses if _is_awaited(a, space))
+    return _rounds(max(found, default=0), counts, warps)
 
 
-def _is_awaited(access: AccessCounts, space: str) -> bool:
-    return access.space == space and access.kind != "store"
+def memory_wait_ns(
+    counts: LaunchCounts, traffic: MemoryTraffic, warps: int, spec: GpuSpec
+) -> float:
+    """Tell how long a warp waits for global memory.
 
-
-def load_latency_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
-    """Average the latencies of loads by the level that answers them.
+    A round takes the time of L1. Where a request of it gets to L2 it takes the time of
+    L2, and where one gets to DRAM that of DRAM: a warp goes on with its slowest lane.
 
     Args:
-        traffic: bytes of the launch.
+        counts: what the launch did.
+        traffic: supplies how many requests get to L2 and DRAM.
+        warps: warps of the launch.
         spec: supplies the latency of each level.
 
     Returns:
-        Nanoseconds; of DRAM where nothing is loaded.
+        Nanoseconds of an average warp.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
         >>> from tinytorch_gpu.cost.caches import MemoryTraffic
+        >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
+        >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
+        >>> reads = AccessCounts(here, "x", "global", "load", 16, 0, 0, 0, 0)
         >>> gpu = find_gpu("rtx3090")            # 23, 146 and 264 ns
-        >>> half = MemoryTraffic(0, 0, 0, l1_loaded=64, l2_loaded=32, dram_loaded=0)
-        >>> load_latency_ns(half, gpu)
-        84.5
+        >>> half = MemoryTraffic(0, 0, 0, l2_requests=8, dram_requests=4)
+        >>> memory_wait_ns(LaunchCounts((reads,), (), 0), half, 1, gpu)
+        456.0
 
-    Limits: the average, not the slowest lane of a warp.
+    That is 4 rounds of 23 ns, 2 of them with 146 − 23 ns, one with 264 − 146 ns more.
+
+    Limits: requests that miss are taken to fall into the same rounds.
     Source: public pointer chases of RTX 2080 SUPER and RTX 3090; else `arch.limits`.
     """
-    asked = traffic.l1_loaded
-    if not asked:
-        return spec.dram_latency_ns
-    l2, dram = traffic.l2_loaded, min(traffic.dram_loaded, traffic.l2_loaded)
-    by_level = (
-        (asked - l2) * spec.l1_latency_ns
-        + (l2 - dram) * spec.l2_latency_ns
-        + dram * spec.dram_latency_ns
+    # Simplified: misses that lie in different rounds are too cheap, by at most the four
+    # turns of a round.
+    in_l1 = load_rounds(counts, "global", warps)
+    in_l2 = min(in_l1, _rounds(traffic.l2_requests, counts, warps))
+    in_dram = min(in_l2, _rounds(traffic.dram_requests, counts, warps))
+    return (
+        in_l1 * spec.l1_latency_ns
+        + in_l2 * (spec.l2_latency_ns - spec.l1_latency_ns)
+        + in_dram * (spec.dram_latency_ns - spec.l2_latency_ns)
     )
-    return by_level / asked
+
+
+def _rounds(requests: int, counts: LaunchCounts, warps: int) -> float:
+    """Rounds of a warp for the requests of one place."""
+    turns, intervals = requests / warps, 1 + counts.barriers / warps
+    return turns / min(max(1.0, turns / intervals), UNROLLED)
+
+
+def _is_awaited(access: AccessCounts, space: str) -> bool:
+    return access.space == space and access.kind != "store"

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tinytorch_gpu.trace.counts import AccessCounts
 from tinytorch_gpu.trace.places import WARP
-from tinytorch_gpu.trace.touched import Walk
+from tinytorch_gpu.trace.touched import Asked, Walk
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.recorder import ActiveMask, Lanes, RecordedArray
@@ -99,7 +99,7 @@ class AccessTotals:
     ) -> None:
         self._touched = touched
         self._walk: Walk | None = None
-        self._asked = 0
+        self._first = Asked()  # of what the first blocks ask
         self._site, self._kind, self._array, self._rules = site, kind, array, rules
         self._requests = self._lanes = self._hottest = 0
         self._merged = self._merged_wavefronts = 0
@@ -139,7 +139,11 @@ class AccessTotals:
             self._end_walk()
             self._walk = Walk(flat, mask, self._array)
         self._walk.at(flat, int(shift))
-        self._asked = self._cost.sectors
+        self._first = self._asked
+
+    @property
+    def _asked(self) -> Asked:
+        return Asked(self._requests, self._cost.sectors)
 
     def _end_walk(self) -> None:
         if self._walk is not None:
@@ -149,9 +153,7 @@ class AccessTotals:
     def counts(self) -> AccessCounts:
         """Return the counts so far; those of the array hear of them."""
         self._end_walk()
-        self._touched.count(
-            self._site, self._cost.sectors, self._asked, self._array.nbytes
-        )
+        self._touched.count(self._site, self._asked, self._first, self._array.nbytes)
         return AccessCounts(
             line=self._site.line,
             array=self._site.expression,

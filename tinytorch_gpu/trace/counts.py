@@ -162,6 +162,9 @@ class Reuse:
             keeps all that its block touches.
         together_sectors: different sectors of blocks that run together, summed over the
             groups: what misses a cache that they share.
+        requests: warp-wide requests, as in `AccessCounts`, of the access with most.
+        block_requests: those that come to sectors new to their block, likewise.
+        together_requests: those that come to sectors new to all that run together.
         step_lines: most different 128-byte lines that the accesses of one block touch
             at a time, summed over the accesses.
     """
@@ -172,6 +175,9 @@ class Reuse:
     sectors: int
     block_sectors: int
     together_sectors: int
+    requests: int
+    block_requests: int
+    together_requests: int
     step_lines: int = 0
 
 

@@ -39,15 +39,25 @@ def test_dram_moves_whole_sectors(access, counts):
     assert dram_bytes(counts(scalar), TOY) == 32
 
 
-def test_dram_moves_every_sector_when_the_arrays_do_not_fit(access, counts):
-    large = counts(access(sectors=10_000, array_bytes=60_000), access("y"))
+def test_dram_moves_again_what_l2_does_not_keep(access, counts):
+    # 6,554 sectors, a quarter of which fits in 80 % of 64 KiB; 10,000 come again.
+    large = counts(access(sectors=16_554, array_bytes=32 * 6554))
+    assert dram_bytes(large, TOY) == 32 * (6554 + 7500)
+    whole = counts(access(sectors=16_554, array_bytes=52_000))  # all of it fits
+    assert dram_bytes(whole, TOY) == 32 * 1625
+
+
+def test_dram_moves_every_sector_of_an_array_of_which_l2_keeps_next_to_nothing(
+    access, counts
+):
+    large = counts(access(sectors=10_000, array_bytes=MANY), access("y"))
     assert dram_bytes(large, TOY) == 32 * 10_004
 
 
 def test_an_atomic_moves_its_sectors_in_and_out(access, counts):
     fits = counts(access(kind="atomic", sectors=320, array_bytes=128))
     assert dram_bytes(fits, TOY) == 2 * 128
-    large = counts(access(kind="atomic", sectors=10_000, array_bytes=60_000))
+    large = counts(access(kind="atomic", sectors=10_000, array_bytes=MANY))
     assert dram_bytes(large, TOY) == 2 * 32 * 10_000
 
 
@@ -71,18 +81,18 @@ MANY = 10**9  # bytes: larger than any L2
     ],
 )
 def test_levels(gpu, kind, nbytes, expected):
-    again = Reuse("x", kind, nbytes, 400, 300, 200, step_lines=8)
+    again = Reuse("x", kind, nbytes, 400, 300, 200, 80, 60, 40, step_lines=8)
     # A second array fills L2 where the first is said to be large.
-    full = Reuse("y", "load", nbytes, 0, 0, 0)
+    full = Reuse("y", "load", nbytes, *[0] * 6)
     if nbytes == MANY:
-        again = Reuse("x", kind, nbytes, *(10**6 * n for n in (4, 3, 2)), 8)
+        again = Reuse("x", kind, nbytes, *(10**6 * n for n in (4, 3, 2) * 2), 8)
         expected = tuple(10**4 * n for n in expected)
     assert sectors(find_gpu(gpu), again, full) == expected
 
 
 def test_lines_that_do_not_fit_in_l1_come_again():
     # 192 KB hold 1536 lines of 128 bytes.
-    fits = Reuse("x", "load", 3200, 400, 300, 100, step_lines=768)
+    fits = Reuse("x", "load", 3200, 400, 300, 100, 80, 60, 20, step_lines=768)
     assert sectors(A100, fits, blocks_per_sm=2) == (400, 300, 100)
     assert sectors(A100, fits, blocks_per_sm=3) == (400, 400, 100)
     assert sectors(A100, fits, blocks_per_sm=2, shared_bytes=1024) == (400, 400, 100)
@@ -90,7 +100,7 @@ def test_lines_that_do_not_fit_in_l1_come_again():
 
 def test_stores_to_what_was_loaded_count_once_for_the_footprint():
     size = int(0.8 * A100.l2_bytes)
-    once = [Reuse("x", kind, size, *[size // 32] * 3) for kind in ("load", "store")]
+    once = [Reuse("x", kind, size, *[size // 32] * 6) for kind in ("load", "store")]
     assert sectors(A100, *once)[2] == 2 * (size // 32)
 
 

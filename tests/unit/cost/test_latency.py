@@ -6,7 +6,7 @@ import pytest
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost.caches import MemoryTraffic
-from tinytorch_gpu.cost.latency import load_latency_ns, load_rounds, waiting
+from tinytorch_gpu.cost.latency import load_rounds, memory_wait_ns, waiting
 from tinytorch_gpu.trace import LaunchCounts
 
 GPU = find_gpu("rtx3090")  # 23, 146 and 264 ns
@@ -34,25 +34,27 @@ def test_stores_and_other_memory_are_not_waited_for(access, counts):
 
 
 @pytest.mark.parametrize(
-    ("loaded", "latency"),
+    ("in_l2", "in_dram", "expected"),
     [
-        ((96, 0, 0), 23),
-        ((96, 96, 0), 146),
-        ((96, 96, 96), 264),
-        ((96, 64, 32), (23 + 146 + 264) / 3),
-        ((0, 0, 0), 264),
-        ((96, 96, 400), 264),  # lines that are fetched whole
+        (0, 0, 4 * 23),
+        (16, 0, 4 * 146),
+        (16, 16, 4 * 264),
+        (8, 4, 4 * 23 + 2 * 123 + 118),  # misses of four turns fall into one round
+        (2, 1, 4 * 23 + 123 + 118),  # and so do misses of two turns
     ],
 )
-def test_latency_is_that_of_the_levels_that_answer(loaded, latency):
-    moved = MemoryTraffic(0, 0, 0, *loaded)
-    assert load_latency_ns(moved, GPU) == pytest.approx(latency)
+def test_a_round_waits_for_the_level_that_its_slowest_lane_needs(
+    access, counts, in_l2, in_dram, expected
+):
+    work = counts(access(requests=8 * 16))
+    moved = MemoryTraffic(0, 0, 0, l2_requests=8 * in_l2, dram_requests=8 * in_dram)
+    assert memory_wait_ns(work, moved, 8, GPU) == pytest.approx(expected)
 
 
 def test_a_warp_waits_for_loads_barriers_and_its_own_instructions(access, counts):
     work = counts(access(requests=2), instructions=10)
     work = LaunchCounts(work.accesses, work.lines, 2)
-    found = waiting(work, MemoryTraffic(0, 0, 0, 32, 32, 0), 2, GPU)
+    found = waiting(work, MemoryTraffic(0, 0, 0, l2_requests=2), 2, GPU)
     assert found.memory_ns == 146
     assert found.barrier_ns == pytest.approx(20 / 1.695)
     assert found.chain_ns == pytest.approx(5 * 4 / 1.695)

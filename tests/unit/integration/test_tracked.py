@@ -66,7 +66,9 @@ def test_a_gradient_of_the_wrong_shape_broadcasts_as_on_the_cpu(package):
     assert "tinytorch::sigmoid_backward_own_code" in ops(prof)
 
 
-@pytest.mark.parametrize("fault", [IndexError("place 7"), AttributeError("no .shpae")])
+@pytest.mark.parametrize(
+    "fault", [IndexError("place 7"), AttributeError("no such name")]
+)
 def test_a_fault_of_the_learners_kernel_is_told_not_run_around(package, fault):
     def faulty(grad, x):
         raise fault

@@ -51,7 +51,7 @@ def test_the_seed_decides():
 def part(number):
     access = AccessCounts(HERE, "x", "global", "load", number, 4, 32, 128, 999)
     line = LineCounts(HERE, 2 * number, 0, 0, 0, 0, 0, 0, 0)
-    reuse = Reuse("x", "load", 999, 4 * number, 3, 2, step_lines=number)
+    reuse = Reuse("x", "load", 999, 4 * number, 3, 2, number, 1, 1, step_lines=number)
     return LaunchCounts((access,), (line,), number, (reuse,))
 
 
@@ -61,7 +61,7 @@ def test_numbers_are_summed_and_scaled_but_not_sizes():
     assert (access.requests, access.sectors, access.array_bytes) == (10, 24, 999)
     assert (line.instructions, counts.barriers) == (20, 10)
     assert (reuse.sectors, reuse.block_sectors, reuse.array_bytes) == (40, 18, 999)
-    assert reuse.step_lines == 3
+    assert (reuse.requests, reuse.block_requests, reuse.step_lines) == (10, 6, 3)
 
 
 def test_places_that_only_one_run_came_to_stay():
