@@ -16,6 +16,7 @@ from tinytorch_gpu.library.keys import DispatchKey
 from tinytorch_gpu.library.registry import Registration, find, registered
 from tinytorch_gpu.library.results import check_result
 from tinytorch_gpu.library.schema import defined, qualified
+from tinytorch_gpu.library.uses import array_uses, use_of
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.runtime import to_device, to_host
 from tinytorch_gpu.runtime.device import using_device
@@ -85,7 +86,8 @@ def call(
     if found:
         check_result(op, result, operands, found)
     end = timeline.host_ns
-    timeline.add_op(_record(op, parent, key, found, operands, scope, end))
+    values = operands, parameters, result
+    timeline.add_op(_record(op, parent, key, found, values, scope, end))
     return result
 
 
@@ -94,13 +96,23 @@ def _record(
     parent: str,
     key: DispatchKey,
     found: Registration | None,
-    operands: tuple[Any, ...],
+    values: tuple[tuple[Any, ...], dict[str, Any], Any],
     scope: Scope,
     end_ns: float,
 ) -> OpRecord:
-    source = found.source if found else None
-    shapes = tuple(o.shape for o in operands if isinstance(o, DeviceArray))
-    return OpRecord(op, parent, key.value, source, shapes, scope, end_ns)
+    operands, parameters, result = values
+    return OpRecord(
+        op,
+        parent,
+        key.value,
+        found.source if found else None,
+        tuple(o.shape for o in operands if isinstance(o, DeviceArray)),
+        scope,
+        end_ns,
+        operands=use_of(operands),
+        parameters=tuple((name, use_of(v)) for name, v in parameters.items()),
+        results=array_uses(result),
+    )
 
 
 def _choose(

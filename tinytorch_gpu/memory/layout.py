@@ -109,16 +109,20 @@ class DeviceLayout:
         return self._elements.flags.f_contiguous
 
     @property
+    def address(self) -> int:
+        """Simulated address of the first element."""
+        return self.buffer.address + self.buffer.offset_of(self._elements)
+
+    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Shape, type and simulated address, as CUDA libraries exchange arrays.
 
         Source: CUDA Array Interface, version 3.
         """
-        first = self.buffer.address + self.buffer.offset_of(self._elements)
         return {
             "shape": self.shape,
             "strides": None if self.is_c_contiguous() else self.strides,
-            "data": (first if self.size else 0, False),
+            "data": (self.address if self.size else 0, False),
             "typestr": self.dtype.str,
             "stream": None,
             "version": 3,

@@ -7,6 +7,7 @@ from tinytorch_gpu.trace.full import FullRecorder
 from tinytorch_gpu.trace.launch_trace import LaunchTrace
 from tinytorch_gpu.trace.recorder import LaunchStart, Recorder, Recorders
 from tinytorch_gpu.trace.records import (
+    ArrayUse,
     CopyRecord,
     HostRecord,
     LaunchRecord,
@@ -24,6 +25,7 @@ from tinytorch_gpu.trace.trace_reader import load_trace
 __all__ = [
     "AccessCost",
     "AccessCounts",
+    "ArrayUse",
     "CopyRecord",
     "CountRules",
     "CountedRequests",

@@ -11,7 +11,7 @@ at 0 with the device. The `elapsed_ns` of all records add up to the growth of th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tinytorch_gpu.trace.counts import LaunchCounts
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.trace.source import KernelSource
 
 __all__ = [
+    "ArrayUse",
     "CopyRecord",
     "HostRecord",
     "LaunchRecord",
@@ -194,6 +195,28 @@ class RangeRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayUse:
+    """An array that an op got or gave.
+
+    Two uses with equal addresses, shapes and strides are one array, unless its memory
+    was freed and given out again in between.
+
+    Args:
+        address: of its first element, simulated.
+        shape: its lengths.
+        strides: bytes from an element to the next, by axis.
+        dtype: name of its elements' type.
+        device: name of the device.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    device: str = "simgpu:0"
+
+
+@dataclass(frozen=True, slots=True)
 class OpRecord:
     """One op that the dispatcher ran, written when it ends.
 
@@ -206,6 +229,9 @@ class OpRecord:
         scope: the run itself, with its start and with what was open around it.
         end_ns: modelled host time at its end.
         origin: file and line of the user's code, where a profile asks for it.
+        operands: what it was called with, arrays as `ArrayUse`.
+        parameters: name and value of its other parameters, arrays as `ArrayUse`.
+        results: the arrays that it gave.
     """
 
     op: str
@@ -216,6 +242,9 @@ class OpRecord:
     scope: Scope | None = None
     end_ns: float = 0.0
     origin: tuple[str, int] | None = None
+    operands: tuple[Any, ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
+    results: tuple[ArrayUse, ...] = ()
 
 
 Record = (

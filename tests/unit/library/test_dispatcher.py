@@ -85,3 +85,15 @@ def test_a_failing_op_leaves_no_label_behind():
     with profiler.profile() as prof:
         library.call("neg", device(1))
     assert op_records(prof)[0].parent == ""
+
+
+def test_a_record_tells_where_operands_and_result_lie():
+    x = cuda.to_device(np.ones((2, 3), np.float32))
+    with profiler.profile() as prof:
+        out = library.call("tinytorch::add", x.T, 2.0)
+    (record,) = op_records(prof)
+    use, two = record.operands
+    assert (use.address, use.shape, use.strides) == (x.address, (3, 2), (4, 12))
+    assert two == 2.0
+    assert [r.address for r in record.results] == [out.address]
+    assert record.parameters == ()
