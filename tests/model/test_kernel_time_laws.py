@@ -29,10 +29,15 @@ NAMES = [
     "fp32",
     "fp64",
     "special",
+    "fp32_warps",
+    "fp64_warps",
+    "special_warps",
     "instructions",
     "atomics",
     "array_bytes",
 ]
+
+WARPS = ("fp32_warps", "fp64_warps", "special_warps")
 
 
 @st.composite
@@ -66,7 +71,7 @@ def counts_of(work):
     )  # fmt: skip
     line = LineCounts(
         HERE, work["instructions"], 0, 0, 0, work["fp32"], work["fp64"], 0,
-        work["special"],
+        work["special"], **{name: work[name] for name in WARPS},
     )  # fmt: skip
     asked = [work["sectors"]] * 3 + [work["requests"]] * 3
     reuse = (Reuse("x", "load", work["array_bytes"], *asked),)
@@ -82,6 +87,14 @@ def test_more_of_anything_never_costs_less(work, what, more, gpu):
     spec = find_gpu(gpu)
     cheap = price(work, spec).duration_ns
     assert cheap <= price(work | {what: work[what] + more}, spec).duration_ns
+
+
+@given(works(), GPUS, st.sampled_from(WARPS), st.integers(1, 32))
+def test_inactive_lanes_are_paid_like_active_ones(work, gpu, name, lanes):
+    spec, operations = find_gpu(gpu), name.removesuffix("_warps")
+    parted = work | {operations: lanes * work[name]}
+    full = work | {operations: 32 * work[name]}
+    assert price(parted, spec) == price(full, spec)
 
 
 @given(works(), GPUS, st.integers(1, 64))

@@ -191,9 +191,12 @@ def dram_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
     Limits: order of addresses does not matter here.
     Source: data sheet bandwidth; a coalesced stream reaches 85 to 93 % of it.
     """
-    # Simplified: single sectors far apart reach only 50 to 70 % of a stream's bandwidth
-    # on hardware, since DRAM fetches 64 bytes; scattered kernels are up to 2 x too
-    # cheap here. On 1.x, blocks that meet in one of 6 or 8 partitions queue.
+    # Simplified: random sectors are said to reach only 50 to 70 % of a stream's
+    # bandwidth on GDDR, since DRAM fetches 64 bytes; scattered kernels are up to 2 x
+    # too cheap here. Published copies with a stride (V100) slow down only until a warp
+    # touches 32 sectors, so sectors one to a line are not charged for. A transpose that
+    # stores columns is then as fast as a copy where DRAM binds both.
+    # On 1.x, blocks that meet in one of 6 or 8 partitions queue.
     return traffic.dram_bytes / (spec.dram_gb_per_s * spec.dram_efficiency)
 
 

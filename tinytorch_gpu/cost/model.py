@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost.caches import MemoryTraffic, memory_traffic
-from tinytorch_gpu.cost.latency import waiting
+from tinytorch_gpu.cost.latency import Waiting, waiting
 from tinytorch_gpu.cost.memory_pipes import (
     SM_MEMORY_PIPES,
     atomic_ns,
@@ -68,6 +68,7 @@ class KernelTime:
         waves: blocks of the grid ÷ blocks that the GPU holds at a time.
         occupancy: how full an SM gets; None if not asked.
         traffic: bytes at L1, L2 and DRAM; None when counters were off.
+        waits: what one warp waits for; None when counters were off.
     """
 
     duration_ns: float
@@ -76,6 +77,7 @@ class KernelTime:
     waves: float = 0.0
     occupancy: Occupancy | None = None
     traffic: MemoryTraffic | None = None
+    waits: Waiting | None = None
 
     @property
     def binding_term(self) -> str:
@@ -133,12 +135,17 @@ def kernel_time(
         counts, spec, blocks_per_sm=fit.blocks_per_sm, shared_bytes=shared_bytes
     )
     pipes = _pipes_ns(counts, traffic, blocks, fit, spec)
-    warps = blocks * -(-math.prod(block) // spec.warp_size)
-    waits = _waits_ns(counts, traffic, warps, waves, fit, spec)
-    busy = max(pipes.values()) + waits["exposed"]
-    duration = floor_ns + max(busy, waits["latency"])
+    one = waiting(counts, traffic, blocks * _warps(block, spec), spec)
+    waits = _waits_ns(one, waves, fit, has_barriers=bool(counts.barriers))
+    busy = max(max(pipes.values()) + waits["exposed"], waits["latency"])
     terms = {"floor": floor_ns} | pipes | waits
-    return KernelTime(duration, _bound(terms, counts), terms, waves, fit, traffic)
+    bound = _bound(terms, counts)
+    return KernelTime(floor_ns + busy, bound, terms, waves, fit, traffic, one)
+
+
+def _warps(block: tuple[int, int, int], spec: GpuSpec) -> int:
+    """Warps of a block; the last may have fewer threads."""
+    return -(-math.prod(block) // spec.warp_size)
 
 
 def _bound(terms: dict[str, float], counts: LaunchCounts) -> str:
@@ -167,21 +174,15 @@ def _pipes_ns(
 
 
 def _waits_ns(
-    counts: LaunchCounts,
-    traffic: MemoryTraffic,
-    warps: int,
-    waves: float,
-    fit: Occupancy,
-    spec: GpuSpec,
+    one: Waiting, waves: float, fit: Occupancy, *, has_barriers: bool
 ) -> dict[str, float]:
     """Nanoseconds of latency: all rounds of blocks, and what barriers expose of it.
 
     Between two barriers all warps of a block wait for the same loads. Then only other
     blocks of the SM have work: of `n` resident blocks, all but one.
     """
-    one = waiting(counts, traffic, warps, spec)
     times = rounds(waves)
-    at_barriers = one.memory_ns + one.barrier_ns if counts.barriers else 0.0
+    at_barriers = one.memory_ns + one.barrier_ns if has_barriers else 0.0
     exposed = times * at_barriers / fit.blocks_per_sm
     return {"latency": times * one.total_ns, "exposed": exposed}
 

@@ -3,6 +3,8 @@
 They are the clocks that one SM would need for all of the work; `model` divides by the
 SMs that take part. Those of memory stand in `memory_pipes`.
 
+A warp instruction takes a pipe for all lanes of a warp, however few of them are active.
+
 Source: Williams, Waterman, Patterson, "Roofline" (2009); Ding and Williams,
 "Instruction Roofline Model" (2019); NVIDIA data sheets through `GpuSpec`.
 """
@@ -48,13 +50,15 @@ def fp32_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> fp32_clocks(LaunchCounts((), (work,), 0), toy)
         8.0
 
-    Limits: inactive lanes of a divergent warp show in the issue pipe only.
-    Source: CUDA C++ Programming Guide, "Arithmetic Instructions"; a product that is
-    added or subtracted is one operation with that ("fused multiply-add").
+    Limits: counts without `fp32_warps` are taken to be of full warps.
+    Source: CUDA C++ Programming Guide, "Arithmetic Instructions", and "SIMT
+    Architecture": a warp executes each path, lanes that are not on it are off. A
+    product that is added or subtracted is one operation with that ("fused
+    multiply-add").
     """
     # Simplified: the clock that a board sustains is told by one share for all kernels.
-    work = counts.total("fp32") - counts.total("fused_fp32")
-    return work / (spec.fp32_lanes_per_sm * spec.fp32_sustained)
+    lanes = spec.fp32_lanes_per_sm * spec.fp32_sustained
+    return _lanes_taken(counts, "fp32", spec) / lanes
 
 
 def fp64_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
@@ -78,12 +82,11 @@ def fp64_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
 
     Limits, Source: as for `fp32_clocks`.
     """
-    work = counts.total("fp64") - counts.total("fused_fp64")
-    return work / spec.fp64_lanes_per_sm
+    return _lanes_taken(counts, "fp64", spec) / spec.fp64_lanes_per_sm
 
 
 def special_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
-    """Clocks that one SM needs for divisions, roots, exponentials and their like.
+    """Clocks that one SM needs for roots, exponentials and divisions of floats.
 
     Args:
         counts: what the launch did.
@@ -101,12 +104,23 @@ def special_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> special_clocks(LaunchCounts((), (work,), 0), toy)
         64.0
 
-    Limits: all special functions cost the same.
+    Limits: all special functions cost the same. Integer divisions are integer work.
     Source: CUDA C++ Programming Guide, "Arithmetic Instructions": 16 for each clock.
     """
     # Simplified: a division or a full-precision root is a sequence of 8 to 10
     # instructions on hardware; kernels of divisions may be up to 5 x too cheap.
-    return counts.total("special") / spec.sfu_lanes_per_sm
+    return _lanes_taken(counts, "special", spec) / spec.sfu_lanes_per_sm
+
+
+def _lanes_taken(counts: LaunchCounts, what: str, spec: GpuSpec) -> int:
+    """Lanes of a pipe that operations take, those of warps' inactive lanes too.
+
+    Counts that were changed to do none of them take none, whatever their warps.
+    """
+    fused = 0 if what == "special" else counts.total(f"fused_{what}")
+    active = counts.total(what) - fused
+    warps = counts.total(f"{what}_warps")
+    return max(active, spec.warp_size * warps) if active else 0
 
 
 def issue_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
@@ -130,7 +144,8 @@ def issue_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> issue_clocks(LaunchCounts((), (work,), 0), toy)
         8.0
 
-    Limits: integer operations have no pipe of their own.
+    Limits: integer operations have no pipe of their own; a division is as many as a
+    compiler makes of it.
     Source: Ding and Williams, "Instruction Roofline Model" (2019).
     """
     return issued_instructions(counts) / spec.schedulers_per_sm

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.cuda.numba_types import from_numba
+from tinytorch_gpu.cuda.operators import kind_of
 from tinytorch_gpu.cuda.spelling import spell
 from tinytorch_gpu.cuda.types import ScalarType
 from tinytorch_gpu.errors import KernelTypeError
 from tinytorch_gpu.executor.arithmetic import (
     BINARY,
     COMPARE,
-    SPECIAL_OPERATORS,
     UNARY,
     absolute,
     maximum,
@@ -51,7 +51,7 @@ class Lowered:
 
     Args:
         function: called with the lanes' values.
-        kind: how it is counted: `arithmetic`, `special` or `convert`.
+        kind: how it is counted: `arithmetic`, `special`, `division` or `convert`.
         fewest: arguments that it needs.
         most: arguments that it takes.
     """
@@ -137,7 +137,7 @@ def _math() -> Iterator[tuple[Any, Lowered]]:
 def _operators() -> Iterator[tuple[Any, Lowered]]:
     """The functions of `operator`; the in-place forms compute the same."""
     for name, function in BINARY.items():
-        kind = "special" if name in SPECIAL_OPERATORS else "arithmetic"
+        kind = kind_of(name)
         lowered = Lowered(function, kind, 2, 2)
         yield getattr(operator, name), lowered
         yield getattr(operator, f"i{name.rstrip('_')}"), lowered
@@ -165,7 +165,7 @@ _BUILTINS: dict[Any, Lowered] = {
     builtins.min: Lowered(_many(minimum), "arithmetic", 2, MANY),
     builtins.max: Lowered(_many(maximum), "arithmetic", 2, MANY),
     builtins.pow: Lowered(BINARY["pow"], "special", 2, 2),
-    builtins.divmod: Lowered(_divmod, "special", 2, 2),
+    builtins.divmod: Lowered(_divmod, "division", 2, 2),
     builtins.round: Lowered(_round, "convert", 1, 2),
     builtins.len: Lowered(_length, "convert"),
 }

@@ -6,9 +6,11 @@ import ast
 import math
 from typing import TYPE_CHECKING, Any
 
+from tinytorch_gpu.cuda.constants import known_divisor
 from tinytorch_gpu.cuda.functions import known_function
 from tinytorch_gpu.cuda.intrinsics import Intrinsic
 from tinytorch_gpu.cuda.names import NOT_STATIC
+from tinytorch_gpu.cuda.operators import division_kind
 from tinytorch_gpu.cuda.program import PENDING
 from tinytorch_gpu.cuda.rewrite_expressions import ExpressionWriter
 from tinytorch_gpu.cuda.spelling import spell
@@ -67,7 +69,10 @@ class CallWriter(ExpressionWriter):
             given = self.fresh("t")
             arguments, told = f"{given} := {arguments}", ("'convert'", given)
         written = f"{self.keep(known.function)}({arguments})"
-        return self.counted(node, known.kind, written, *told)
+        kind = known.kind
+        if kind == "division":
+            kind = division_kind(known_divisor(node.args[-1], self.names))
+        return self.counted(node, kind, written, *told)
 
     def _list(self, nodes: list[ast.expr]) -> str:
         return ", ".join(self.write(node) for node in nodes)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from tinytorch_gpu.cuda.constants import compile_time, known_divisor
 from tinytorch_gpu.cuda.dummies import typed_constant
 from tinytorch_gpu.cuda.from_end import negative_constants
 from tinytorch_gpu.cuda.intrinsics import Special
@@ -23,11 +24,11 @@ from tinytorch_gpu.cuda.operators import (
     TOLD,
     UNARY_NAMES,
     fuses,
+    kind_of,
 )
 from tinytorch_gpu.cuda.purity import is_pure
 from tinytorch_gpu.cuda.spelling import spell
 from tinytorch_gpu.cuda.versions import Converted
-from tinytorch_gpu.executor.arithmetic import SPECIAL_OPERATORS
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import Site
 
@@ -80,7 +81,11 @@ class ExpressionWriter:
 
     def write(self, node: ast.expr) -> str:
         """Return the lane program's text of an expression."""
-        written = self.writers[type(node)](node)
+        constant = compile_time(node, self.names)
+        if constant is NOT_STATIC:
+            written = self.writers[type(node)](node)
+        else:
+            written = self.keep(constant)
         common = getattr(node, "unified", None)
         return written if common is None else self.converted(written, common)
 
@@ -166,20 +171,20 @@ class ExpressionWriter:
             return f"({a} + {b})"
         if self.is_debug and name in DIVISIONS:
             b = f"kernel_divisor(b, {self.mask}, {self.site(node)}, {b})"
-        kind = "special" if name in SPECIAL_OPERATORS else "arithmetic"
+        right = getattr(node, "right", getattr(node, "value", None))
+        kind = kind_of(name, known_divisor(right, self.names))
         if self.is_counted and name in TOLD:
-            right = self.fresh("t")
-            written = f"{name}({a}, {right} := {b})"
-            return self.counted(node, kind, written, repr(name), right)
-        told = ("'fused'", "None") if fuses(node) else ()
+            told_b = self.fresh("t")
+            written = f"{name}({a}, {told_b} := {b})"
+            return self.counted(node, kind, written, repr(name), told_b)
+        told = ("'fused'", "None") if fuses(node, self._is_computed) else ()
         return self.counted(node, kind, f"{name}({a}, {b})", *told)
 
+    def _is_computed(self, node: ast.expr) -> bool:
+        return compile_time(node, self.names) is NOT_STATIC
+
     def _unary(self, node: ast.UnaryOp) -> str:
-        operand = node.operand
-        constant = operand.value if isinstance(operand, ast.Constant) else None
-        if isinstance(node.op, ast.USub) and type(constant) in (int, float):
-            return self._typed(-constant)  # type: ignore[operator]
-        written = f"{UNARY_NAMES[type(node.op)]}({self.write(operand)})"
+        written = f"{UNARY_NAMES[type(node.op)]}({self.write(node.operand)})"
         return self.counted(node, "arithmetic", written)
 
     def _compare(self, node: ast.Compare) -> str:

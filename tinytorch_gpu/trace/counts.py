@@ -102,20 +102,26 @@ class LineCounts:
 
     Args:
         line: the line.
-        instructions: warp instructions issued for the line's arithmetic and memory.
+        instructions: warp instructions issued for the line's arithmetic and memory. An
+            integer `//` or `%` is as many as a compiler makes of it (`counting.py`).
         active_lanes: lanes active in those instructions; 32 × instructions at most.
         branches: warp-level branch decisions taken on this line.
         divergent_branches: those at which lanes of one warp parted.
         fp32: float32 (and float16) operations, one for each active lane.
         fp64: float64 operations.
-        integer: integer, comparison and logical operations.
-        special: divisions, roots, exponentials and other multi-step functions.
-        executions: how often a warp ran the line: the most warp instructions or branch
-            decisions of any one place on it.
+        integer: integer, comparison and logical operations; of a `//` or `%` as many
+            as it has instructions.
+        special: divisions of floats, roots, exponentials and other functions of many
+            steps.
+        executions: how often a warp ran the line: the most operations, accesses or
+            branch decisions of any one place on it.
         fused_instructions: those of them that a compiler fuses with the multiplication
             that they add or subtract.
         fused_fp32: the float32 operations of these.
         fused_fp64: the float64 operations of these.
+        fp32_warps: warp instructions that do float32 operations, without those fused.
+        fp64_warps: those that do float64 operations, likewise.
+        special_warps: those that do special ones.
     """
 
     line: SourceLine
@@ -131,6 +137,9 @@ class LineCounts:
     fused_instructions: int = 0
     fused_fp32: int = 0
     fused_fp64: int = 0
+    fp32_warps: int = 0
+    fp64_warps: int = 0
+    special_warps: int = 0
 
     @property
     def warp_execution_efficiency(self) -> float:

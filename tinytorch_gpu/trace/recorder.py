@@ -161,7 +161,8 @@ class Recorder:
             batch: the lanes.
             site: where it stands.
             mask: the lanes that take part.
-            kind: `arithmetic`, `special`, `convert` or `compare`.
+            kind: `arithmetic`, `special`, `convert`, `compare`, or of `//` and `%`
+                `division`, `division_by_constant` and `division_by_power` (of two).
             value: the result, (blocks, threads) or broadcastable to it.
             name: `floordiv`, `mod`, `lshift`, `rshift`, `convert`, or "" for the rest.
             operand: of these: the divisor, the shift count, what is converted.

@@ -36,6 +36,28 @@ def test_a_product_and_its_sum_are_one_operation(counts):
     assert pipes.fp64_clocks(work, TOY) == 320
 
 
+# 6400 active lanes: of 200 warps, or of 6400 with one lane each. A pipe serves lanes
+# that are off as well: 6400 warps of 32.
+@pytest.mark.parametrize(("pipe", "lanes"), [("fp32", 32), ("fp64", 1), ("special", 4)])
+def test_a_warp_takes_a_pipe_whole(pipe, lanes, counts):
+    cost = pipes.SM_PIPES[pipe]
+    assert cost(counts(**{pipe: 6400, f"{pipe}_warps": 200}), TOY) == 6400 / lanes
+    parted = counts(**{pipe: 6400, f"{pipe}_warps": 6400})
+    assert cost(parted, TOY) == 32 * 6400 / lanes
+
+
+@pytest.mark.parametrize("pipe", ["fp32", "fp64", "special"])
+def test_without_operations_no_warp_takes_a_pipe(pipe, counts):
+    assert pipes.SM_PIPES[pipe](counts(**{f"{pipe}_warps": 9}), TOY) == 0
+
+
+@pytest.mark.parametrize(("pipe", "lanes"), [("fp32", 32), ("fp64", 1)])
+def test_fused_warps_are_left_out_of_divergent_ones_too(pipe, lanes, counts):
+    # 100 products in warps with 8 lanes, and 100 sums with them
+    numbers = {pipe: 1600, f"fused_{pipe}": 800, f"{pipe}_warps": 100}
+    assert pipes.SM_PIPES[pipe](counts(**numbers), TOY) == 3200 / lanes
+
+
 def test_local_arrays_and_fused_products_are_not_issued(access, counts):
     register = access(space="local", requests=10)
     work = counts(register, access(), instructions=50, fused_instructions=15)

@@ -143,6 +143,77 @@ def test_operations_are_counted_by_the_dtype_of_their_result(
     assert not any(getattr(line, name) for name in others)
 
 
+# `//` and `%`: integer operations of each lane, by what is known of the divisor.
+@pytest.mark.parametrize(
+    ("kind", "unsigned", "signed"),
+    [
+        ("division_by_power", 1, 3),
+        ("division_by_constant", 5, 5),
+        ("division", 20, 20),
+    ],
+)
+@pytest.mark.parametrize("is_pair", [False, True])
+def test_an_integer_division_is_several_integer_operations(
+    recorder, kind, unsigned, signed, is_pair
+):
+    for site, number, times in (
+        (SITE, np.uint64(1), unsigned),
+        (LATER, np.int64(1), signed),
+    ):
+        value = (number, number) if is_pair else number
+        assert recorder.operation(None, site, first(40), kind, value) is value
+        line = recorder.counts().lines[-1]
+        assert (line.integer, line.instructions) == (80 * times, 4 * times)
+        assert (line.active_lanes, line.executions) == (80 * times, 4)
+        assert line.warp_execution_efficiency == 80 / 128
+        assert line.fp32 == line.fp64 == line.special == line.special_warps == 0
+
+
+@pytest.mark.parametrize(
+    "kind", ["division_by_power", "division_by_constant", "division"]
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_division_of_floats_is_special(recorder, kind, dtype):
+    recorder.operation(None, SITE, first(40), kind, np.dtype(dtype).type(1))
+    (line,) = recorder.counts().lines
+    assert (line.special, line.special_warps, line.integer) == (80, 4, 0)
+    assert (line.instructions, line.executions) == (4, 4)
+
+
+@pytest.mark.parametrize(("lanes", "warps"), [(1, 2), (32, 2), (33, 4), (64, 4)])
+@pytest.mark.parametrize(
+    ("kind", "value", "field"),
+    [
+        ("arithmetic", np.float32(1), "fp32"),
+        ("convert", np.float16(1), "fp32"),
+        ("arithmetic", np.float64(1), "fp64"),
+        ("special", np.float32(1), "special"),
+    ],
+)
+def test_warps_that_issue_are_counted_beside_lanes(
+    recorder, kind, value, field, lanes, warps
+):
+    recorder.operation(None, SITE, first(lanes), kind, value)
+    recorder.operation(None, LATER, EVERYONE, kind, value)
+    here, later = recorder.counts().lines
+    assert (getattr(here, field), getattr(here, f"{field}_warps")) == (2 * lanes, warps)
+    assert (getattr(later, field), getattr(later, f"{field}_warps")) == (128, 4)
+    others = {"fp32_warps", "fp64_warps", "special_warps"} - {f"{field}_warps"}
+    assert not any(getattr(here, name) for name in others)
+
+
+@pytest.mark.parametrize(
+    ("value", "field"), [(np.float32(1), "fp32"), (np.float64(1), "fp64")]
+)
+def test_what_is_fused_issues_no_warp_of_its_own(recorder, value, field):
+    recorder.operation(None, SITE, first(8), "arithmetic", value)
+    recorder.operation(None, SITE, first(8), "arithmetic", value, "fused")
+    (line,) = recorder.counts().lines
+    assert (getattr(line, field), getattr(line, f"fused_{field}")) == (32, 16)
+    assert (getattr(line, f"{field}_warps"), line.fused_instructions) == (2, 2)
+    assert line.instructions == 4
+
+
 def test_a_branch_diverges_in_the_warps_that_part(recorder):
     recorder.branch(None, SITE, EVERYONE, first(8))
     recorder.branch(None, SITE, EVERYONE, first(32))
@@ -287,6 +358,8 @@ def test_a_loop_head_is_executed_at_each_decision(recorder):
 
 class Blocks(Shared):
     """Shared memory of two blocks, 10 elements each."""
+
+    storage = np.zeros(20)
 
     def cells(self, flat):
         return flat + np.array([[0], [10]])
