@@ -11,8 +11,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost import available_gb_per_s
-from tinytorch_gpu.profiler.case import at_hosts_pace
-from tinytorch_gpu.profiler.copy_findings import dearest_copies
+from tinytorch_gpu.profiler.case import FREE, MALLOC, is_awaited
+from tinytorch_gpu.profiler.copy_findings import dearest_copies, transfer_ns
 from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.profiler.kernel_advice import worst_kernel_sentences
 from tinytorch_gpu.profiler.op_table import plain_name
@@ -38,7 +38,7 @@ def _transfers(case: Case) -> tuple[str, str]:
     )
     same = dearest_copies(case)
     nbytes = sum(copy.bytes for copy in same) / len(same)
-    part = format_share(_elapsed(same), bill.transfer_ns)
+    part = format_share(transfer_ns(same), bill.transfer_ns)
     what = f"{same[0].direction.upper()} for `{same[0].reason}`"
     return first, (
         f"Keep the data on the device: {part} of it is {what}, "
@@ -73,7 +73,7 @@ def _launch_overhead(case: Case) -> tuple[str, str]:
 
 def _host_pace(case: Case) -> str:
     """Tell of the launches that the device waits for, or of what else the host does."""
-    paced = [launch for launch in case.launches if at_hosts_pace(launch)]
+    paced = [launch for launch in case.launches if is_awaited(launch)]
     every = many(len(case.launches), "launch", "launches")
     if not paced:
         calls = sum(isinstance(record, HostRecord) for record in case.records)
@@ -85,8 +85,9 @@ def _host_pace(case: Case) -> str:
     average = sum(launch.duration_ns for launch in paced) / len(paced)
     each = "takes" if len(paced) == 1 else "take"
     return (
-        f"{format_count(len(paced))} of {every} {each} the host longer to issue, "
-        f"{format_ns(issue)}, than the device to run, {format_ns(average)} on average"
+        f"the device waits for {format_count(len(paced))} of {every}, which {each} the "
+        f"host longer to issue, {format_ns(issue)}, than the device to run, "
+        f"{format_ns(average)} on average"
     )
 
 
@@ -117,13 +118,36 @@ def _kernels(case: Case) -> tuple[str, str]:
 
 
 def _synchronization(case: Case) -> tuple[str, str]:
-    waits = many(len(case.numbered_waits), "wait", "waits")
+    asked = len(case.numbered_waits) - len(case.waits_of_frees)
+    waits = many(asked, "wait", "waits")
+    lost = sum(ns for _, ns in case.lost_to_stops.values())
+    idle = f", {format_ns(lost)} of it since host and device take turns" if lost else ""
     first = (
         f"Synchronization-bound: waiting takes {case.share}, "
-        f"{format_ns(case.dominant_ns)} in {waits}; the "
+        f"{format_ns(case.dominant_ns)} in {waits}{idle}; the "
         f"kernels take {format_ns(case.bill.kernel_ns)}."
     )
     return first, "Synchronize once at the end rather than after each step."
+
+
+def _allocation(case: Case) -> tuple[str, str]:
+    reasons = [call.reason for call in case.numbered_calls.values()]
+    calls = many(reasons.count(MALLOC), "call", "calls") + f" of {MALLOC}"
+    if FREE in reasons:
+        calls += f" and {format_count(reasons.count(FREE))} of {FREE}"
+    first = (
+        f"Allocation-bound: {case.share}, {format_ns(case.dominant_ns)}, passes in "
+        f"{calls}; the kernels take {format_ns(case.bill.kernel_ns)}."
+    )
+    if FREE in reasons:
+        return first, (
+            "Call no empty_cache() in a loop: the allocator keeps the memory of arrays "
+            "that die, and gives it to the next ones for nothing."
+        )
+    return first, (
+        "Only new segments cost this, and the allocator keeps them: let a first step "
+        "run before the profile begins."
+    )
 
 
 def _nothing(case: Case) -> tuple[str, str]:
@@ -136,9 +160,6 @@ SENTENCES: dict[str, Callable[[Case], tuple[str, str]]] = {
     "launch overhead": _launch_overhead,
     "kernels": _kernels,
     "synchronization": _synchronization,
+    "allocation": _allocation,
     "nothing": _nothing,
 }
-
-
-def _elapsed(copies: list[CopyRecord]) -> float:
-    return sum(copy.elapsed_ns for copy in copies)

@@ -73,6 +73,7 @@ def breakeven(
     Source: Williams, Waterman, Patterson, "Roofline" (2009).
     """
     check_request(op_or_kernel, sizes, host, arguments)
+    sizes = [int(n) for n in sizes]  # NumPy's would overflow in 64 bits
     spec, against = _spec(gpu), _host(host)
     if callable(op_or_kernel):
         make = _checked(sizes, arguments, gpu)

@@ -15,6 +15,8 @@ from tinytorch_gpu.units import is_whole
 
 __all__ = ["check_request"]
 
+MOST = 2**63 - 1
+
 
 def check_request(what: Any, sizes: Any, host: Any, arguments: Any) -> None:
     """Refuse what is no op, no kernel, no sizes, no host or no maker of arguments.
@@ -61,14 +63,15 @@ def _check_sizes(sizes: Any) -> None:
     if is_list and len(sizes) and all(map(_is_size, sizes)):
         return
     raise _refused(
-        f"sizes={sizes!r}",
-        why="sizes are a list of at least one whole number, each 1 or more",
+        f"sizes={sizes!r:.60}",
+        why="sizes are a list of at least one whole number, each 1 or more and below\n"
+        "2**63: what a 64-bit index can count",
         fix="for one size: simgpu.breakeven(what, [64])",
     )
 
 
 def _is_size(size: Any) -> bool:
-    return is_whole(size) and size >= 1
+    return is_whole(size) and 1 <= size <= MOST
 
 
 def _refused(what: str, why: str, fix: str) -> UnsupportedError:

@@ -8,7 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from tinytorch_gpu.profiler.bill import bill_of
-from tinytorch_gpu.trace import CopyRecord, LaunchRecord, SynchronizeRecord
+from tinytorch_gpu.trace import (
+    CopyRecord,
+    HostRecord,
+    LaunchRecord,
+    SynchronizeRecord,
+)
 from tinytorch_gpu.units import format_share
 
 if TYPE_CHECKING:
@@ -18,9 +23,11 @@ if TYPE_CHECKING:
     from tinytorch_gpu.profiler.bill import Bill
     from tinytorch_gpu.trace import Record
 
-__all__ = ["Case", "at_hosts_pace", "exposed_ns", "grouped"]
+__all__ = ["Case", "at_hosts_pace", "exposed_ns", "grouped", "is_awaited"]
 
 R = TypeVar("R")
+
+MALLOC, FREE = "cudaMalloc", "cudaFree"  # reasons of the driver's calls
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,48 @@ class Case:
         numbered = enumerate(self.records)
         return {i: r for i, r in numbered if isinstance(r, SynchronizeRecord)}
 
+    @cached_property
+    def numbered_calls(self) -> dict[int, HostRecord]:
+        """The driver's calls for memory by their position among the records."""
+        calls = {i: r for i, r in enumerate(self.records) if isinstance(r, HostRecord)}
+        return {i: r for i, r in calls.items() if r.reason in (MALLOC, FREE)}
+
+    @cached_property
+    def waits_of_frees(self) -> dict[int, SynchronizeRecord]:
+        """The waits that calls of cudaFree begin with."""
+        before = {i - 1 for i, r in self.numbered_calls.items() if r.reason == FREE}
+        return {i: r for i, r in self.numbered_waits.items() if i in before}
+
+    @cached_property
+    def numbered_stops(self) -> dict[int, SynchronizeRecord]:
+        """The waits that a program asked for: not those of cudaFree and of copies."""
+        return {
+            i: wait
+            for i, wait in self.numbered_waits.items()
+            if wait.kind != "copy" and i not in self.waits_of_frees
+        }
+
+    @cached_property
+    def lost_to_stops(self) -> dict[int, tuple[int, float]]:
+        """By launch: the wait before it, and by how much that lengthened the launch.
+
+        Had the host not waited, it would have issued this launch while the device still
+        worked: the shorter of issue and kernel would hide behind the longer.
+        """
+        lost: dict[int, tuple[int, float]] = {}
+        is_busy, stop = False, None
+        for i, record in enumerate(self.records):
+            if i in self.numbered_stops:
+                stop = i if is_busy else None
+            elif isinstance(record, LaunchRecord):
+                longer = max(record.issue_ns, record.duration_ns)
+                if stop is not None and record.elapsed_ns > longer:
+                    lost[i] = stop, record.elapsed_ns - longer
+                is_busy, stop = True, None
+            elif bill_of(record).total_ns:
+                is_busy, stop = False, None
+        return lost
+
     @property
     def share(self) -> str:
         """The dominant part of the modelled time, as the sentences tell it."""
@@ -99,16 +148,24 @@ def grouped(records: dict[int, R], key: Callable[[R], Hashable]) -> list[dict[in
     return list(groups.values())
 
 
-def at_hosts_pace(launch: LaunchRecord) -> bool:
-    """Tell whether a faster kernel would save nothing, but a faster host would.
-
-    The device waited for this launch, and the host takes longer to issue than the
-    device to run: in a row of such launches the kernel's time is hidden.
+def is_awaited(launch: LaunchRecord) -> bool:
+    """Tell whether the device waited for a launch that takes longer to issue than run.
 
     Args:
         launch: the launch.
     """
     return bill_of(launch).launch_ns > 0 and launch.issue_ns >= launch.duration_ns
+
+
+def at_hosts_pace(launch: LaunchRecord) -> bool:
+    """Tell whether a faster kernel would save nothing, but a faster host would.
+
+    The device waited for this launch, and its time is hidden by the issue of the next.
+
+    Args:
+        launch: the launch.
+    """
+    return is_awaited(launch) and not exposed_ns(launch)
 
 
 def exposed_ns(launch: LaunchRecord) -> float:

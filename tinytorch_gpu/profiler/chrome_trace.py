@@ -12,6 +12,7 @@ and `f`, metadata `M`; times in microseconds.
 from __future__ import annotations
 
 import json
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,21 +43,32 @@ def write_chrome_trace(path: str | Path, records: Sequence[Record], gpu: str) ->
         gpu: name of the modelled GPU.
 
     Raises:
-        TraceFileError: the file cannot be written.
+        TraceFileError: the file cannot be written, or its name is none.
     """
+    if not isinstance(path, (str, PathLike)):
+        raise _no_path(path)
     trace = chrome_trace(records, gpu)
     rest = json.dumps({k: v for k, v in trace.items() if k != "traceEvents"})
     events = (json.dumps(e, ensure_ascii=False) for e in trace["traceEvents"])
     text = '{"traceEvents": [\n' + ",\n".join(events) + f"\n], {rest[1:]}\n"
     try:
         Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         raise TraceFileError(
-            f"the chrome trace cannot be written to {Path(path).name}",
+            f"the chrome trace cannot be written to {Path(path).name!r:.60}",
             where=str(Path(path).parent),
-            why=error.strerror or str(error),
+            why=getattr(error, "strerror", None) or str(error),
             fix="name a folder that exists and may be written to",
         ) from error
+
+
+def _no_path(path: object) -> TraceFileError:
+    return TraceFileError(
+        f"{path!r:.60} is no name of a file",
+        where="prof.export_chrome_trace(path)",
+        why=f"it is of type {type(path).__name__}, and a name is a text or a Path",
+        fix='prof.export_chrome_trace("trace.json")',
+    )
 
 
 def chrome_trace(records: Sequence[Record], gpu: str) -> dict[str, Any]:
@@ -157,8 +169,8 @@ def _metadata(kind: str, pid: int, tid: int, **args: Any) -> Event:
 
 def _row_name(row: tuple[int, int | str]) -> str:
     is_engine, which = row
-    if is_engine:
-        return f"copy engine {str(which).upper()}"
+    if is_engine:  # one that serves both directions is called "copy"
+        return f"copy engine {str(which).upper()}".removesuffix(" COPY")
     return f"stream {which}" if which else "stream 0 (default)"
 
 

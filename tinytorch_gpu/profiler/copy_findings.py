@@ -11,6 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost import available_gb_per_s, copy_ns
+from tinytorch_gpu.profiler.bill import bill_of
 from tinytorch_gpu.profiler.case import Case, grouped
 from tinytorch_gpu.profiler.finding import Candidate, many
 from tinytorch_gpu.units import format_bytes, format_ns, format_share
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.trace import CopyRecord
 
-__all__ = ["COPY_FINDINGS", "dearest_copies", "keep_fix", "place"]
+__all__ = ["COPY_FINDINGS", "dearest_copies", "keep_fix", "place", "transfer_ns"]
 
+HOST_ARGUMENT = "host array argument"  # how the reason of an implicit copy begins
 READ_BYTES = 16  # a D2H copy of so few bytes is a number that somebody reads
 
 
@@ -35,7 +37,19 @@ def dearest_copies(case: Case) -> list[CopyRecord]:
         The copies, in order.
     """
     groups = grouped(case.numbered_copies, lambda c: (c.direction, c.reason))
-    return list(max(groups, key=lambda g: _elapsed(g.values())).values())
+    return list(max(groups, key=lambda g: transfer_ns(g.values())).values())
+
+
+def transfer_ns(copies: Iterable[CopyRecord]) -> float:
+    """Sum the time that copies take on the link, as the bill has it.
+
+    Args:
+        copies: any.
+
+    Returns:
+        Nanoseconds; the issue of asynchronous copies is launch overhead, not transfer.
+    """
+    return sum(bill_of(copy).transfer_ns for copy in copies)
 
 
 def keep_fix(copy: CopyRecord) -> str:
@@ -47,11 +61,23 @@ def keep_fix(copy: CopyRecord) -> str:
     Returns:
         Lines of code.
     """
+    if copy.reason.startswith(HOST_ARGUMENT):
+        name = _argument(copy)
+        return (
+            f"{name} = cuda.to_device({name})   # once, before the loop\n"
+            f"host = {name}.copy_to_host()      # once, after it"
+        )
     if copy.direction == "h2d":
         return 'data = data.to("simgpu")   # once, before the loop'
     if copy.bytes <= READ_BYTES:
         return "if step % 100 == 0:   # not in each step\n    print(loss.item())"
     return "result = result.cpu()   # once, after the loop"
+
+
+def _argument(copy: CopyRecord) -> str:
+    """Name the parameter that a host array was given for; the reason tells it."""
+    parts = copy.reason.split("`")
+    return parts[1] if len(parts) > 1 else "array"
 
 
 def place(copy: CopyRecord) -> str:
@@ -133,10 +159,14 @@ def _round_trips(case: Case) -> list[Candidate]:
         f"{format_bytes(away.bytes)} by `{away.reason}`{place(away)} and "
         f"`{back.reason}`: {share} of the time."
     )
-    fix = (
-        '@library.impl("tinytorch::the_op_between", "simgpu")   # run it on the device'
-    )
+    is_argument = back.reason.startswith(HOST_ARGUMENT)
+    fix = keep_fix(back) if is_argument else RUN_THERE
     return [Candidate("round trip", savings, sentence, fix)]
+
+
+RUN_THERE = (
+    '@library.impl("tinytorch::the_op_between", "simgpu")   # run it on the device'
+)
 
 
 def _batch(case: Case) -> list[Candidate]:
@@ -174,9 +204,16 @@ def _pin(case: Case) -> list[Candidate]:
             f"memory at {case.spec.pageable_gb_per_s:g} GB/s; pinned memory reaches "
             f"{case.spec.pinned_gb_per_s:g} GB/s."
         )
-        fix = 'data.pin_memory().to("simgpu", non_blocking=True)'
+        fix = _pin_fix(first)
         found.append(Candidate("pin this buffer", gains, sentence, fix))
     return found
+
+
+def _pin_fix(copy: CopyRecord) -> str:
+    if copy.reason.startswith(HOST_ARGUMENT):
+        name = _argument(copy)
+        return f"with cuda.pinned({name}):   # around the loop"
+    return 'data.pin_memory().to("simgpu", non_blocking=True)'
 
 
 def _pinned_gain(copy: CopyRecord, case: Case) -> float:

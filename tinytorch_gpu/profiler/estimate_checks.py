@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["check_request"]
 
 
-def check_request(kernel: Any, args: Any, blocks: Any, dynamic_bytes: Any) -> None:
+def check_request(
+    kernel: Any, args: Any, blocks: Any, dynamic_bytes: Any, seed: Any
+) -> None:
     """Refuse what cannot be estimated.
 
     Args:
@@ -24,6 +26,7 @@ def check_request(kernel: Any, args: Any, blocks: Any, dynamic_bytes: Any) -> No
         args: its arguments, a tuple or list.
         blocks: how many blocks run, or None.
         dynamic_bytes: dynamic shared memory of a block.
+        seed: of which blocks run.
 
     Raises:
         KernelTypeError: it is no kernel, or these are no arguments.
@@ -33,6 +36,7 @@ def check_request(kernel: Any, args: Any, blocks: Any, dynamic_bytes: Any) -> No
     if blocks is not None:
         _check_blocks(blocks, kernel.source)
     _check_dynamic_bytes(dynamic_bytes, kernel.source)
+    _check_seed(seed, kernel.source)
 
 
 def _check_kernel(kernel: Any, args: Any) -> None:
@@ -79,4 +83,16 @@ def _check_dynamic_bytes(nbytes: Any, kernel: KernelSource) -> None:
         where=f"profiler.estimate of {kernel}",
         why="dynamic shared memory is a number of bytes, 0 or more",
         fix="for n float32 values: dynamic_shared_bytes=4 * n",
+    )
+
+
+def _check_seed(seed: Any, kernel: KernelSource) -> None:
+    """Refuse what no random generator starts from."""
+    if is_whole(seed) and seed >= 0:
+        return
+    raise LaunchConfigError(
+        f"seed={seed!r:.60}",
+        where=f"profiler.estimate of {kernel}",
+        why="a seed is a whole number, 0 or more; it says which blocks run",
+        fix="seed=0, or another number for other blocks",
     )

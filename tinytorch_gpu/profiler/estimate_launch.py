@@ -75,7 +75,7 @@ def estimate(
 
     Raises:
         GPUNotFoundError: no preset has that name.
-        LaunchConfigError: the launch would be refused, or `blocks` is not 1 or more.
+        LaunchConfigError: as for a launch, or `blocks` is below 1, or `seed` below 0.
         KernelTypeError: it is no kernel, or the arguments do not fit the parameters.
         SimGPUError: a block of the sample faults.
 
@@ -88,7 +88,7 @@ def estimate(
         'memory'
     """
     spec = current_device().spec if gpu is None else find_gpu(gpu)
-    check_request(kernel, args, blocks, dynamic_shared_bytes)
+    check_request(kernel, args, blocks, dynamic_shared_bytes, seed)
     sizes = read_launch(grid, block, kernel.source, spec)
     values = _kernel_values(kernel, args)
     program = kernel.program_for(values)

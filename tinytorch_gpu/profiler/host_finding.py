@@ -2,7 +2,8 @@
 
 Comes in: a `Case`. Goes out: one candidate, if the stated laptop's modelled time for
 the same arithmetic and the same arrays is shorter than the GPU's. It tells how many
-times larger the work of each launch would have to be, which is the slope test.
+times larger the arrays would have to be: the cost model tells how long the launches
+take then, and once the GPU is full each further byte costs as much as the one before.
 
 Source: as `cost.breakeven`.
 """
@@ -13,15 +14,22 @@ import math
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost.breakeven import Work, find_host, host_ns
+from tinytorch_gpu.cost.waves import WAVES_TOLD_APART
+from tinytorch_gpu.profiler.case import at_hosts_pace, grouped
+from tinytorch_gpu.profiler.cause import Judged, shape_of
 from tinytorch_gpu.profiler.finding import Candidate
 from tinytorch_gpu.units import format_count, format_ns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tinytorch_gpu.cost.breakeven import Host
     from tinytorch_gpu.profiler.case import Case
     from tinytorch_gpu.trace import LaunchCounts, LaunchRecord
 
 __all__ = ["array_bytes", "host_finding", "host_work"]
+
+STEADY = 0.01  # two doublings that differ by less cost the same for each byte
 
 
 def array_bytes(counts: LaunchCounts, *kinds: str) -> dict[str, int]:
@@ -49,6 +57,7 @@ def host_work(counts: LaunchCounts) -> Work:
     loaded = sum(array_bytes(counts, "load", "atomic").values())
     stored = sum(array_bytes(counts, "store", "atomic").values())
     flops = sum(counts.total(name) for name in ("fp32", "fp64", "special"))
+    flops += sum(access.active_lanes for access in counts.atomics)  # one each
     return Work(float(flops), float(loaded + stored), 1, (), (), ())
 
 
@@ -92,30 +101,89 @@ def _host_ns(launches: list[LaunchRecord], host: Host) -> tuple[float, float]:
 
 def _crossing(case: Case, calls: float, growing: float) -> str:
     """By how much all arrays would have to grow for the GPU to win, or never."""
-    fixed, linear = _device_ns(case)
-    if linear >= growing:
-        return (
-            "and larger arrays never change that: each byte costs the GPU "
-            f"{linear / growing if growing else math.inf:.3g} times what it costs the "
-            "host"
-        )
-    times = (fixed - calls) / (growing - linear)
-    return f"break-even at arrays {format_count(math.ceil(times))} times as large"
+    device = _Device(case)
+
+    def lead(times: int) -> float:
+        return calls + times * growing - device.ns(times)
+
+    below, times, slope = 1, 2, 0.0
+    while lead(times) < 0:
+        before, slope = slope, (device.ns(times) - device.ns(below)) / (times - below)
+        if device.is_full(below) and abs(slope - before) <= STEADY * slope:
+            return _in_proportion(times, -lead(times), slope, growing)
+        below, times = times, 2 * times
+    return _larger(_first(lead, below, times))
 
 
-def _device_ns(case: Case) -> tuple[float, float]:
-    """The GPU's time by what stays and by what grows with the size of the arrays.
+def _in_proportion(times: int, behind: float, slope: float, growing: float) -> str:
+    """Where the GPU wins if all its time grows with the arrays, or never."""
+    if slope < growing:
+        return _larger(times + math.ceil(behind / (growing - slope)))
+    never = "and larger arrays never change that"
+    if not growing:
+        return never
+    return (
+        f"{never}: each byte more costs the GPU {slope / growing:.3g} times what it "
+        "costs the host"
+    )
 
-    Copies: the latency stays, the bytes grow. Launches: the issue and the kernel's
-    floor stay, the rest of the kernel grows.
+
+def _larger(times: int) -> str:
+    return f"break-even at arrays {format_count(times)} times as large"
+
+
+def _first(lead: Callable[[int], float], below: int, times: int) -> int:
+    """The first number from which on the GPU leads, by halving."""
+    while times - below > 1:
+        middle = (below + times) // 2
+        below, times = (below, middle) if lead(middle) >= 0 else (middle, times)
+    return times
+
+
+class _Device:
+    """The GPU's time for arrays that are several times as large.
+
+    Copies: the latency stays, the bytes grow. Launches: the issue stays, and hides the
+    kernel as far as it does now; kernels grow as the cost model says, first into idle
+    SMs, with as many times as many blocks.
     """
-    # Simplified: a small grid grows into idle SMs for free, so its time would grow more
-    # slowly than here; the break-even told is the later one, up to the number of SMs
-    # times too late for kernels of one block.
-    copies = case.copies
-    latency = sum(min(c.elapsed_ns, case.spec.copy_latency_ns) for c in copies)
-    copied = sum(c.elapsed_ns for c in copies) - latency
-    floor = case.spec.kernel_floor_ns
-    work = sum(max(0.0, launch.duration_ns - floor) for launch in case.launches)
-    fixed = case.bill.total_ns - copied - min(work, case.bill.kernel_ns)
-    return fixed, copied + work
+
+    def __init__(self, case: Case) -> None:
+        self._case, latency = case, case.spec.copy_latency_ns
+        copies = sum(c.elapsed_ns for c in case.copies)
+        self._copied = copies - sum(min(c.elapsed_ns, latency) for c in case.copies)
+        self._fixed = case.bill.total_ns - self._copied
+        groups = grouped(case.numbered_launches, shape_of)
+        self._alike = [
+            (
+                Judged.of(next(iter(alike.values())), case.spec),
+                [_hides_ns(launch) for launch in alike.values()],
+            )
+            for alike in groups
+        ]
+
+    def ns(self, times: int) -> float:
+        """The time for arrays so many times as large."""
+        grown = sum(_longer_ns(*alike, times) for alike in self._alike)
+        return self._fixed + times * self._copied + grown
+
+    def is_full(self, times: int) -> bool:
+        """Tell whether each launch fills the GPU then, and sticks out of its issue."""
+        places = WAVES_TOLD_APART * self._case.spec.num_sms
+        return all(
+            times * judged.blocks >= places * max(1, judged.resident)
+            and judged.grown(times).duration_ns >= max(hides) + judged.now.duration_ns
+            for judged, hides in self._alike
+        )
+
+
+def _hides_ns(launch: LaunchRecord) -> float:
+    """By how much a kernel could take longer behind the issue of the next one."""
+    slack = launch.issue_ns - launch.duration_ns
+    return slack if at_hosts_pace(launch) else 0.0
+
+
+def _longer_ns(judged: Judged, hides: list[float], times: int) -> float:
+    """By how much equal launches take longer when their arrays are larger."""
+    growth = judged.grown(times).duration_ns - judged.now.duration_ns
+    return sum(max(0.0, growth - hidden) for hidden in hides)

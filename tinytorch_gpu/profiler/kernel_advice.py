@@ -6,13 +6,18 @@ for each bound that the cost model tells.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.profiler.bill import bill_of
 from tinytorch_gpu.profiler.case import at_hosts_pace, grouped
-from tinytorch_gpu.profiler.cause import below_well
+from tinytorch_gpu.profiler.cause import Judged
 from tinytorch_gpu.profiler.finding import many
+from tinytorch_gpu.profiler.memory_causes import (
+    fewest_passes,
+    lanes_apart,
+    share_needed,
+    wasted_sectors,
+)
 from tinytorch_gpu.sanitizer.float64 import float64_lines, float64_text
 from tinytorch_gpu.units import format_count, format_ns, format_share
 
@@ -20,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tinytorch_gpu.profiler.case import Case
-    from tinytorch_gpu.trace import AccessCounts, LaunchCounts, LaunchRecord
+    from tinytorch_gpu.trace import AccessCounts, LaunchRecord
 
-__all__ = ["ADVICE", "bytes_used", "unused_bytes", "worst_kernel_sentences"]
+__all__ = ["ADVICE", "worst_kernel_sentences"]
 
 
 def worst_kernel_sentences(case: Case) -> tuple[str, str]:
@@ -56,7 +61,7 @@ def worst_kernel_sentences(case: Case) -> tuple[str, str]:
         f"{many(len(same), 'launch', 'launches')}, "
         f"bound: {longest.bound}{_measure(longest)}."
     )
-    return first, ADVICE[longest.bound](longest)
+    return first, ADVICE[longest.bound](Judged.of(longest, case.spec))
 
 
 def _spent_ns(launches: Iterable[LaunchRecord]) -> float:
@@ -71,48 +76,45 @@ def _measure(launch: LaunchRecord) -> str:
     return f", {launch.counts.sectors_per_request:.1f} sectors per request"
 
 
-def _memory(launch: LaunchRecord) -> str:
-    worst = _worst_access(launch.counts)
-    share = below_well(bytes_used(worst), worst.bytes_moved) if worst else None
-    if worst is None or share is None:
-        return (
-            "Its accesses are coalesced, so move fewer bytes: fuse it with its "
-            "neighbours, or reuse data through a shared-memory tile."
-        )
-    used = format_share(share, 1.0)
+def _memory(judged: Judged) -> str:
+    accesses = judged.counts.global_accesses
+    worst = max(accesses, key=wasted_sectors, default=None)
+    if worst is None or share_needed(worst) is None:
+        return _fewer_bytes(judged)
+    used = format_share(worst.coalescing_efficiency, 1)
     return (
         f"Let neighbouring lanes touch neighbouring elements: the {worst.kind} of "
         f"`{worst.array}` (line {worst.line.line}) moves "
-        f"{worst.sectors_per_request:.1f} sectors per request and uses {used} of them."
+        f"{worst.sectors_per_request:.1f} sectors per request and uses {used} of their "
+        "bytes."
     )
 
 
-def _worst_access(counts: LaunchCounts | None) -> AccessCounts | None:
-    """The global access that moves most bytes that no lane uses."""
-    return max(counts.global_accesses if counts else (), key=unused_bytes, default=None)
+def _fewer_bytes(judged: Judged) -> str:
+    """What to do about bytes that lie side by side."""
+    moved = {
+        a: a.sectors * (2 if a.kind == "atomic" else 1)
+        for a in judged.counts.global_accesses
+    }
+    most = max(moved, key=lambda access: moved[access], default=None)
+    if most is not None and most.kind == "atomic":
+        return (
+            f"Each atomic operation on `{most.array}` (line {most.line.line}) brings "
+            "its sector from DRAM and takes it back, as a load and a store would: add "
+            "more in registers before, or fuse it with its neighbours."
+        )
+    return (
+        "Its accesses are coalesced, so move fewer bytes: fuse it with its "
+        "neighbours, or reuse data through a shared-memory tile."
+    )
 
 
-def unused_bytes(access: AccessCounts) -> int:
-    """Return the bytes that an access of global memory moves and no lane asks for."""
-    return access.bytes_moved - bytes_used(access)
-
-
-def bytes_used(access: AccessCounts) -> int:
-    """Return how many of the bytes that an access moves are asked for by a lane.
-
-    Args:
-        access: an access of global memory.
-
-    Returns:
-        Bytes; what several lanes share counts as often, but never more than moves.
-    """
-    return min(access.bytes_requested, access.bytes_moved)
-
-
-def _shared_memory(launch: LaunchRecord) -> str:
-    shared = launch.counts.shared_accesses if launch.counts else ()
+def _shared_memory(judged: Judged) -> str:
+    shared = judged.counts.shared_accesses
     worst = max(shared, key=lambda access: access.wavefronts_per_request, default=None)
-    if worst is None or worst.wavefronts_per_request < 2:
+    if worst is not None and _meets(worst):
+        return _meeting((worst,))
+    if worst is None or worst.wavefronts < 2 * fewest_passes(worst):
         return "It has hardly a bank conflict: keep more values in registers."
     return (
         f"Pad the shared array by one column: the {worst.kind} of `{worst.array}` "
@@ -121,16 +123,16 @@ def _shared_memory(launch: LaunchRecord) -> str:
     )
 
 
-def _compute(launch: LaunchRecord) -> str:
-    counts = launch.counts
-    lines = float64_lines(counts) if counts else ()
+def _compute(judged: Judged) -> str:
+    counts = judged.counts
+    lines = float64_lines(counts)
     if lines:
         worst = max(lines, key=lambda line: line.fp64)
         return (
             f"Line {worst.line.line} does {float64_text(worst.fp64)}: write its "
             "constants as float32(0.0)."
         )
-    if counts is not None and counts.total("fp64") > counts.total("fp32"):
+    if counts.total("fp64") > counts.total("fp32"):
         return (
             f"It does {format_count(counts.total('fp64'))} float64 operations, which "
             "cost more than float32 ones: keep values and constants in float32."
@@ -140,10 +142,9 @@ def _compute(launch: LaunchRecord) -> str:
     )
 
 
-def _issue(launch: LaunchRecord) -> str:
-    counts = launch.counts
-    branches = counts.total("branches") if counts else 0
-    divergent = counts.total("divergent_branches") if counts else 0
+def _issue(judged: Judged) -> str:
+    branches = judged.counts.total("branches")
+    divergent = judged.counts.total("divergent_branches")
     if branches and 10 * divergent > branches:
         return (
             f"{format_share(divergent, branches)} of its branches diverge, and then a "
@@ -154,40 +155,68 @@ def _issue(launch: LaunchRecord) -> str:
     )
 
 
-def _atomics(launch: LaunchRecord) -> str:
-    accesses = launch.counts.accesses if launch.counts else ()
-    hottest = max((access.hottest_address for access in accesses), default=0)
+def _atomics(judged: Judged) -> str:
+    atomics = judged.counts.atomics
+    hottest = max((a.hottest_address for a in atomics), default=0)
+    if hottest > judged.warps / 2 or any(map(_meets, atomics)):
+        return _meeting(atomics)
+    lanes = sum(access.active_lanes for access in atomics)
+    return (
+        f"It does {format_count(lanes)} atomic operations, at most "
+        f"{format_count(hottest)} of them at one address: do fewer, and add what "
+        "belongs to one address in registers or shared memory first."
+    )
+
+
+def _meets(access: AccessCounts) -> bool:
+    """Tell whether most lanes of an atomic meet others of their warp."""
+    return access.kind == "atomic" and 2 * lanes_apart(access) < access.active_lanes
+
+
+def _meeting(atomics: tuple[AccessCounts, ...]) -> str:
+    hottest = max((a.hottest_address for a in atomics), default=0)
     return (
         f"Up to {format_count(hottest)} atomic operations meet at one address, one "
         "after another: add within a warp or block first, then once for all."
     )
 
 
-def _latency(launch: LaunchRecord) -> str:
-    blocks = many(math.prod(launch.grid), "block", "blocks")
+def _latency(judged: Judged) -> str:
+    """What a warp waits for most, and how many others there are to work meanwhile."""
+    filled, waits = judged.filled, judged.now.waits
+    longest = max(waits or (0.0,))
+    cause, cure = "for memory", "let each load several independent elements"
+    if waits and longest == waits.chain_ns:
+        cause = "for their own instructions, each for the one before,"
+        cure = "let each thread do several independent things"
+    elif waits and longest == waits.barrier_ns:
+        cause, cure = "at barriers", "use fewer barriers"
+    fills = "fills" if judged.blocks == 1 else "fill"
+    others = "too few others have work" if filled < 1 else "the others do not hide it"
+    more = "launch more threads, for more work in the same time, or " * (filled < 1)
+    told = f"{more}{cure}."
     return (
-        "Its warps wait for memory and too few others have work: it has "
-        f"{blocks}, which fill an SM to "
-        f"{format_share(launch.theoretical_occupancy, 1)}. Launch more threads, or let "
-        "each load several independent elements."
+        f"Its warps wait {cause} and {others}: it has "
+        f"{many(judged.blocks, 'block', 'blocks')}, which {fills} an SM to "
+        f"{format_share(filled, 1)}. {told[0].upper()}{told[1:]}"
     )
 
 
-def _floor(launch: LaunchRecord) -> str:
+def _floor(judged: Judged) -> str:
     return (
         "Each of these kernels is as short as a kernel can be, "
-        f"{format_ns(launch.duration_ns)} at the longest: make fewer, larger launches, "
-        "by larger batches or fused element-wise ops."
+        f"{format_ns(judged.launch.duration_ns)} at the longest: make fewer, larger "
+        "launches, by larger batches or fused element-wise ops."
     )
 
 
-def _not_counted(launch: LaunchRecord) -> str:  # noqa: ARG001  (all have one form)
+def _not_counted(judged: Judged) -> str:  # noqa: ARG001  (all have one form)
     return (
         "Switch counters on to learn what binds it: settings.override(counters=True)."
     )
 
 
-ADVICE: dict[str, Callable[[LaunchRecord], str]] = {
+ADVICE: dict[str, Callable[[Judged], str]] = {
     "memory": _memory,
     "shared memory": _shared_memory,
     "compute": _compute,

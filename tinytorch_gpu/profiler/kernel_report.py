@@ -6,10 +6,12 @@ import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.profiler.kernel_comparison import KernelComparison
 from tinytorch_gpu.profiler.kernel_numbers import KernelNumbers, numbers_of
 from tinytorch_gpu.profiler.kernel_text import report_text, verdict_of
 from tinytorch_gpu.profiler.line_table import line_table
+from tinytorch_gpu.profiler.profile_checks import check_width
 from tinytorch_gpu.profiler.roofline import draw_roofline
 
 if TYPE_CHECKING:
@@ -40,7 +42,17 @@ class KernelReport(KernelNumbers):
 
         Returns:
             Both, with ratios.
+
+        Raises:
+            UnsupportedError: it is no report.
         """
+        if not isinstance(other, KernelNumbers):
+            raise UnsupportedError(
+                f"{other!r:.60} is no report of a kernel",
+                where=f"report.compare(other) of {self.name}",
+                why=f"it is of type {type(other).__name__}, and two reports compare",
+                fix="before.compare(after), each one of prof.kernels()",
+            )
         return KernelComparison(self, other)
 
     def source(self, width: int = 100) -> str:
@@ -48,7 +60,11 @@ class KernelReport(KernelNumbers):
 
         Args:
             width: columns at most; the numbers and some source need about 80.
+
+        Raises:
+            UnsupportedError: the width is no whole number, or below 1.
         """
+        check_width(width, "report.source(width)")
         return line_table(self.launch, device=self.gpu.name, width=width)
 
     def plot_roofline(self, ax: Axes | None = None) -> Axes:

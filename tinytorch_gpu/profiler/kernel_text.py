@@ -49,9 +49,10 @@ def report_text(numbers: KernelNumbers) -> str:
         Lines of 100 columns at most.
     """
     times = f", {format_count(numbers.launches)} equal launches"
+    least = "" if numbers.is_counted else "at least "
     head = (
         f"{numbers.launch.kernel} on {numbers.gpu.name}: "
-        f"modelled {format_ns(numbers.duration_ns)}"
+        f"modelled {least}{format_ns(numbers.duration_ns)}"
         f"{times if numbers.launches > 1 else ''}\n"
         f"grid {numbers.grid} × block {numbers.block}"
     )
@@ -72,7 +73,10 @@ def verdict_of(numbers: KernelNumbers) -> str:
         The sentence.
     """
     if not numbers.is_counted:
-        return "Not counted: 0 counts; settings.override(counters=True) counts."
+        return (
+            "Not counted: 0 counts, so only the least that a kernel takes is known; "
+            "settings.override(counters=True) counts."
+        )
     term = max(numbers.terms, key=lambda name: numbers.terms[name], default="")
     bound = numbers.bound[:1].upper() + numbers.bound[1:].replace(" ", "-")
     took = f"{term} takes {format_ns(numbers.terms.get(term, 0.0))}"
@@ -220,9 +224,7 @@ def _occupancy(numbers: KernelNumbers) -> str:
             "theoretical": f"{100 * numbers.theoretical_occupancy:.1f} %, limited by "
             f"{numbers.occupancy_limiter or 'nothing known'}",
             "waves": f"{numbers.waves:.2f}",
-            "waiting": f"{format_ns(numbers.terms.get('latency', 0.0))} of latency, "
-            f"{format_ns(numbers.terms.get('exposed', 0.0))} exposed by barriers "
-            "(modelled)",
+            "waiting": _waiting(numbers),
             "shared memory": f"{format_bytes(numbers.shared_bytes)} for each block",
             "issue": f"{format_ns(numbers.issue_ns)} of host time (modelled)",
         },
@@ -237,4 +239,14 @@ def _section(title: str, facts: dict[str, str]) -> str:
 def _lined(text: str) -> str:
     return "\n".join(
         line for part in text.splitlines() for line in textwrap.wrap(part, WIDTH)
+    )
+
+
+def _waiting(numbers: KernelNumbers) -> str:
+    if not numbers.is_counted:
+        return "not counted"
+    latency, exposed = (numbers.terms.get(name, 0.0) for name in ("latency", "exposed"))
+    return (
+        f"{format_ns(latency)} of latency, {format_ns(exposed)} exposed by barriers "
+        "(modelled)"
     )

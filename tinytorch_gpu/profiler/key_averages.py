@@ -105,7 +105,9 @@ class KeyAverages(Sequence[OpRow]):
         Args:
             sort_by: an order of `sorted_by`.
             row_limit: rows to show; -1 shows all. The totals are always of all rows.
-            max_width: columns at most; the numbers and some of the names need 90.
+            max_width: columns at most; names are cut to keep it, down to 8 characters.
+                With them the numbers need 80, and more from 100,000 calls on; below
+                that the table is as wide as it has to be.
 
         Returns:
             Title, header, rows, totals and how to read them.

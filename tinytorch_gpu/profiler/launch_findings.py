@@ -1,4 +1,4 @@
-"""Findings on launches and waits: batch these N launches, fuse these, wait less often.
+"""Findings on what the host does: batch launches, fuse these, wait less, keep memory.
 
 Comes in: a `Case`. Goes out: candidates; `LAUNCH_FINDINGS` holds one function for each
 cause. What a launch costs beyond its work is the host's issue that no running kernel
@@ -11,7 +11,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.profiler.bill import bill_of
-from tinytorch_gpu.profiler.case import Case, exposed_ns, grouped
+from tinytorch_gpu.profiler.case import (
+    FREE,
+    MALLOC,
+    Case,
+    at_hosts_pace,
+    exposed_ns,
+    grouped,
+)
+from tinytorch_gpu.profiler.cause import Judged, shape_of
 from tinytorch_gpu.profiler.finding import Candidate, many
 from tinytorch_gpu.profiler.op_table import plain_name
 from tinytorch_gpu.trace import LaunchRecord, OpRecord
@@ -31,27 +39,41 @@ def _overhead_ns(launch: LaunchRecord, case: Case) -> float:
     return bill_of(launch).launch_ns + floor
 
 
-def _at_hosts_pace(case: Case) -> dict[int, LaunchRecord]:
-    """Launches that take the host longer to issue than the device to run."""
-    launches = case.numbered_launches
-    return {i: r for i, r in launches.items() if r.issue_ns >= r.duration_ns}
-
-
 def _larger_batches(case: Case) -> list[Candidate]:
-    """Short kernels at the host's pace: twice the batch needs half of the launches."""
-    short = _at_hosts_pace(case)
+    """Launches that are shorter than their issue: twice the batch needs half of them.
+
+    Not only those that the device waits for: each kernel has its floor, too.
+    """
+    launches = case.numbered_launches
+    short = {i: r for i, r in launches.items() if r.issue_ns >= r.duration_ns}
     if len(short) < LEAST_RUN:
         return []
-    savings = {i: launch.elapsed_ns / 2 for i, launch in short.items()}
+    savings: dict[int, float] = {}
+    for equal in grouped(short, shape_of):
+        grows = _growth_ns(next(iter(equal.values())), case)
+        savings |= {i: _half_of_two(r, grows) for i, r in equal.items()}
     issue = sum(launch.issue_ns for launch in short.values()) / len(short)
     runs = sum(launch.duration_ns for launch in short.values()) / len(short)
     sentence = (
-        f"{len(short):,} launches cost the host {format_ns(issue)} each while their "
-        f"kernels run {format_ns(runs)} on average; a batch twice as large needs half "
-        "as many launches for the same data."
+        f"{len(short):,} launches, whether the device waits for them or not, cost the "
+        f"host {format_ns(issue)} each while their kernels run {format_ns(runs)} on "
+        "average; a batch twice as large needs half as many for the same data."
     )
     fix = "DataLoader(dataset, batch_size=2 * batch_size)"
     return [Candidate("larger batches", savings, sentence, fix)]
+
+
+def _growth_ns(launch: LaunchRecord, case: Case) -> float:
+    """By how much the model says that a kernel takes longer for twice the data."""
+    judged = Judged.of(launch, case.spec)
+    return max(0.0, judged.grown(2).duration_ns - judged.now.duration_ns)
+
+
+def _half_of_two(launch: LaunchRecord, grows_ns: float) -> float:
+    """What half of two launches saves, if one of twice the size is made of them."""
+    hides = launch.issue_ns - launch.duration_ns if at_hosts_pace(launch) else 0.0
+    longer = max(0.0, grows_ns - hides)
+    return max(0.0, launch.elapsed_ns - longer) / 2
 
 
 def _runs(case: Case) -> list[dict[int, LaunchRecord]]:
@@ -124,20 +146,50 @@ def _fuse_one(op: str, calls: list[list[int]], case: Case) -> Candidate:
 
 
 def _wait_less(case: Case) -> list[Candidate]:
-    """Synchronisations: the last one is enough."""
-    waits = {i: wait for i, wait in case.numbered_waits.items() if wait.kind != "copy"}
+    """Synchronisations: the last one is enough, and launches go on without the rest."""
+    waits = case.numbered_stops
     if len(waits) < 2:
         return []
-    *others, _ = waits
+    *others, last = waits
+    lost = {i: ns for i, (at, ns) in case.lost_to_stops.items() if at != last}
     waited = sum(wait.elapsed_ns for wait in waits.values())
+    turns = f", and for {format_ns(sum(lost.values()))} more host and device take turns"
     sentence = (
         f"{len(waits):,} synchronisations cost {format_ns(waited)}, "
-        f"{format_share(waited, case.bill.total_ns)} of the time; one at the end is "
-        "enough to time or to read the results."
+        f"{format_share(waited, case.bill.total_ns)} of the time{turns * bool(lost)}; "
+        "one at the end is enough to time or to read the results."
     )
-    savings = {i: waits[i].elapsed_ns for i in others}
+    savings = {i: waits[i].elapsed_ns for i in others} | lost
     fix = "simgpu.synchronize()   # once, after the loop"
     return [Candidate("synchronize once", savings, sentence, fix)]
+
+
+def _keep_memory(case: Case) -> list[Candidate]:
+    """Memory that was given back to the driver: without that it is still there.
+
+    Each cudaFree is saved, with its wait, and for each one cudaMalloc after it.
+    """
+    calls = case.numbered_calls
+    savings = {i: case.elapsed_ns[i] for i in case.waits_of_frees}
+    given_back = freed = again = 0
+    for i, call in calls.items():
+        if call.reason == FREE:
+            freed, given_back = freed + 1, given_back + 1
+        elif given_back:
+            again, given_back = again + 1, given_back - 1
+        else:
+            continue
+        savings[i] = call.elapsed_ns
+    if not freed:
+        return []
+    sentence = (
+        f"{many(freed, 'call', 'calls')} of {FREE}, and {again:,} of {MALLOC} after "
+        f"{'it' if freed == 1 else 'them'}, cost {format_ns(sum(savings.values()))}, "
+        f"{format_share(sum(savings.values()), case.bill.total_ns)} of the time; the "
+        "allocator would have kept the memory."
+    )
+    fix = "simgpu.empty_cache()   # not in a loop: memory that is kept costs nothing"
+    return [Candidate("keep memory", savings, sentence, fix)]
 
 
 LAUNCH_FINDINGS: tuple[Callable[[Case], list[Candidate]], ...] = (
@@ -145,4 +197,5 @@ LAUNCH_FINDINGS: tuple[Callable[[Case], list[Candidate]], ...] = (
     _batch_launches,
     _larger_batches,
     _wait_less,
+    _keep_memory,
 )

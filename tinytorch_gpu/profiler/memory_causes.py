@@ -1,39 +1,102 @@
 """Causes in memory: scattered lanes, data fetched again, bank conflicts, atomics.
 
-Each has two functions: what remains without it, and the sentence with its change.
+Each has two functions: the modelled time without it, and the sentence with its change.
 
-Source: CUDA C++ Best Practices Guide, "Memory Optimizations"; the shares are ratios of
-exact counts.
+Source: CUDA C++ Best Practices Guide, "Memory Optimizations"; what is changed are exact
+counts, of which the cost model makes a time.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.profiler.cause import Cause, Judged, below_well
-from tinytorch_gpu.profiler.kernel_advice import bytes_used, unused_bytes
 from tinytorch_gpu.units import format_bytes, format_count, format_share
 
 if TYPE_CHECKING:
-    from tinytorch_gpu.trace import AccessCounts
+    from tinytorch_gpu.cost import KernelTime
+    from tinytorch_gpu.trace import AccessCounts, LaunchCounts, Reuse
 
-__all__ = ["MEMORY_CAUSES"]
+__all__ = [
+    "MEMORY_CAUSES",
+    "fewest_passes",
+    "fewest_sectors",
+    "lanes_apart",
+    "share_needed",
+    "wasted_sectors",
+]
 
-MEMORY = ("dram", "l2", "l1")
+SECTOR_BYTES, LINE_BYTES = 32, 128
 
 
-def _moved(judged: Judged) -> int:
-    return sum(access.bytes_moved for access in judged.counts.global_accesses)
+def fewest_sectors(access: AccessCounts) -> int:
+    """Return how many sectors would do if what an access uses lay side by side.
+
+    Args:
+        access: an access of global memory.
+
+    Returns:
+        One for each request, and enough for the distinct bytes that the lanes want.
+    """
+    enough = max(access.requests, -(-access.bytes_used // SECTOR_BYTES))
+    return min(access.sectors, enough)
 
 
-def _coalesced(judged: Judged) -> float | None:
-    used = sum(map(bytes_used, judged.counts.global_accesses))
-    return below_well(used, _moved(judged))
+def wasted_sectors(access: AccessCounts) -> int:
+    """Return the sectors that an access of global memory moves beyond the fewest."""
+    return access.sectors - fewest_sectors(access)
+
+
+def share_needed(*accesses: AccessCounts) -> float | None:
+    """Return fewest ÷ moved sectors where that is far from 1, else None."""
+    needed = sum(map(fewest_sectors, accesses))
+    return below_well(needed, sum(access.sectors for access in accesses))
+
+
+def _coalesced(judged: Judged) -> KernelTime | None:
+    if share_needed(*judged.counts.global_accesses) is None:
+        return None
+    return judged.time(counts=_side_by_side(judged.counts))
+
+
+def _side_by_side(counts: LaunchCounts) -> LaunchCounts:
+    """The counts with as few sectors as would do, at each level of memory."""
+    packed = {a: _packed(a) for a in counts.global_accesses}
+    return replace(
+        counts,
+        accesses=tuple(packed.get(a, a) for a in counts.accesses),
+        reuse=tuple(_shrunk(r, packed) for r in counts.reuse),
+    )
+
+
+def _packed(access: AccessCounts) -> AccessCounts:
+    lines = max(access.requests, -(-access.bytes_used // LINE_BYTES))
+    return replace(
+        access,
+        sectors=fewest_sectors(access),
+        wavefronts=min(access.wavefronts, lines),
+    )
+
+
+def _shrunk(reuse: Reuse, packed: dict[AccessCounts, AccessCounts]) -> Reuse:
+    """What comes again of an array, once its accesses want fewer sectors."""
+    of_kind = {a: p for a, p in packed.items() if a.kind == reuse.kind}
+    same = {a: p for a, p in of_kind.items() if a.array == reuse.array} or of_kind
+    before = sum(access.sectors for access in same)
+    left = sum(access.sectors for access in same.values()) / before if before else 1.0
+    sectors = round(left * reuse.sectors)
+    return replace(
+        reuse,
+        sectors=sectors,
+        block_sectors=min(reuse.block_sectors, sectors),
+        together_sectors=min(reuse.together_sectors, sectors),
+    )
 
 
 def _tell_uncoalesced(judged: Judged) -> tuple[str, str]:
-    worst = max(judged.counts.global_accesses, key=unused_bytes)
-    used = format_share(bytes_used(worst), worst.bytes_moved)
+    worst = max(judged.counts.global_accesses, key=wasted_sectors)
+    used = format_share(worst.coalescing_efficiency, 1)
     sentence = (
         f"{judged.name}: the {worst.kind} of `{worst.array}` (line {worst.line.line}) "
         f"moves {worst.sectors_per_request:.1f} sectors of 32 bytes per request and "
@@ -42,62 +105,132 @@ def _tell_uncoalesced(judged: Judged) -> tuple[str, str]:
     return sentence, f"{worst.array}[row, cuda.threadIdx.x]   # neighbours: last index"
 
 
+def _loaded_arrays(counts: LaunchCounts) -> tuple[Reuse, ...]:
+    return tuple(reuse for reuse in counts.reuse if reuse.kind == "load")
+
+
 def _array_bytes(judged: Judged) -> int:
-    """Bytes of the arrays, once for each way in which the kernel uses them."""
-    accesses = judged.counts.global_accesses
-    return sum({(a.array, a.kind): a.array_bytes for a in accesses}.values())
+    """Bytes of the arrays that the kernel loads."""
+    return sum(reuse.array_bytes for reuse in _loaded_arrays(judged.counts))
 
 
-def _dram_bytes(judged: Judged) -> float:
-    """Bytes that DRAM moves, from the modelled time that it takes for them."""
-    rate = judged.spec.dram_gb_per_s * judged.spec.dram_efficiency
-    return dict(judged.launch.terms)["dram"] * rate
+def _dram_loaded(judged: Judged) -> int:
+    """Bytes that DRAM gives for loads."""
+    return judged.now.traffic.dram_loaded if judged.now.traffic else 0
 
 
-def _fetched_once(judged: Judged) -> float | None:
-    if _coalesced(judged) is not None:
+def _fetched_once(judged: Judged) -> KernelTime | None:
+    """The time if DRAM gave each sector once; stores and atomics remain as they are."""
+    counts = judged.counts
+    is_well = below_well(_array_bytes(judged), _dram_loaded(judged)) is None
+    if is_well or share_needed(*counts.global_accesses) is not None:
         return None
-    return below_well(_array_bytes(judged), _dram_bytes(judged))
+    loaded = _loaded_arrays(counts)
+    once = {r: _once(r, has_l2=bool(judged.spec.l2_bytes)) for r in loaded}
+    reuse = tuple(once.get(r, r) for r in counts.reuse)
+    return judged.time(counts=replace(counts, reuse=reuse))
+
+
+def _once(reuse: Reuse, *, has_l2: bool) -> Reuse:
+    sectors = min(reuse.together_sectors, -(-reuse.array_bytes // SECTOR_BYTES))
+    once = replace(reuse, together_sectors=sectors)
+    if has_l2:
+        return once
+    return replace(once, sectors=sectors, block_sectors=sectors)  # DRAM answers blocks
 
 
 def _tell_rereads(judged: Judged) -> tuple[str, str]:
     sentence = (
-        f"{judged.name} fetches {format_bytes(_dram_bytes(judged))} from DRAM of "
+        f"{judged.name} loads {format_bytes(_dram_loaded(judged))} from DRAM of "
         f"arrays that hold {format_bytes(_array_bytes(judged))}: the caches lose data "
         "before it is used again."
     )
     return (
         sentence,
-        "tile = cuda.shared.array((16, 16), float32)   # fetch once a block",
+        "tile = cuda.shared.array((32, 32), float32)   # the larger, the fewer loads",
     )
 
 
-def _ideal(access: AccessCounts) -> int:
-    """The fewest passes over the banks; a record without them had 4-byte elements."""
-    return access.ideal_wavefronts or access.requests
+def fewest_passes(access: AccessCounts) -> int:
+    """Return the passes over the banks that padding leaves.
+
+    Args:
+        access: an access of shared memory; a record without `ideal_wavefronts` had
+            4-byte elements.
+
+    Returns:
+        Passes; lanes of an atomic that meet at one address take turns wherever it lies.
+    """
+    return max(access.ideal_wavefronts or access.requests, access.serial_passes)
 
 
-def _without_conflicts(judged: Judged) -> float | None:
+def _without_conflicts(judged: Judged) -> KernelTime | None:
     shared = judged.counts.shared_accesses
-    return below_well(sum(map(_ideal, shared)), sum(a.wavefronts for a in shared))
+    fewest = sum(map(fewest_passes, shared))
+    if below_well(fewest, sum(access.wavefronts for access in shared)) is None:
+        return None
+    free = {a: _conflict_free(a) for a in shared}
+    accesses = tuple(free.get(a, a) for a in judged.counts.accesses)
+    return judged.time(counts=replace(judged.counts, accesses=accesses))
+
+
+def _conflict_free(access: AccessCounts) -> AccessCounts:
+    passes = min(access.wavefronts, fewest_passes(access))
+    left = passes / access.wavefronts if access.wavefronts else 1.0
+    merged = round(left * access.merged_wavefronts)
+    return replace(access, wavefronts=passes, merged_wavefronts=merged)
 
 
 def _tell_conflicts(judged: Judged) -> tuple[str, str]:
     shared = judged.counts.shared_accesses
-    worst = max(shared, key=lambda access: access.wavefronts_per_request)
+    worst = max(shared, key=lambda a: (a.wavefronts - fewest_passes(a)) / a.requests)
     sentence = (
         f"{judged.name}: the {worst.kind} of `{worst.array}` (line {worst.line.line}) "
         f"takes {worst.wavefronts_per_request:.1f} passes over the banks per request; "
-        f"without bank conflicts it is {_ideal(worst) / worst.requests:.1f}."
+        f"without bank conflicts it is {fewest_passes(worst) / worst.requests:.1f}."
     )
     fix = f"{worst.array} = cuda.shared.array((32, 33), float32)   # one column more"
     return sentence, fix
 
 
-def _one_atomic_a_warp(judged: Judged) -> float | None:
+def lanes_apart(access: AccessCounts) -> int:
+    """Return an atomic's operations if lanes of a warp that meet were added first.
+
+    Args:
+        access: an atomic operation.
+
+    Returns:
+        Lanes: of each request one for each different address.
+    """
+    if not access.bytes_requested or not access.bytes_used:
+        return access.active_lanes
+    return round(access.active_lanes * access.bytes_used / access.bytes_requested)
+
+
+def _one_atomic_an_address(judged: Judged) -> KernelTime | None:
     atomics = judged.counts.atomics
-    lanes = sum(a.active_lanes for a in atomics)
-    return below_well(sum(a.requests for a in atomics), lanes)
+    lanes = sum(access.active_lanes for access in atomics)
+    if below_well(sum(map(lanes_apart, atomics)), lanes) is None:
+        return None
+    added = {access: _added_first(access) for access in atomics}
+    accesses = tuple(added.get(a, a) for a in judged.counts.accesses)
+    return judged.time(counts=replace(judged.counts, accesses=accesses))
+
+
+def _added_first(access: AccessCounts) -> AccessCounts:
+    """An atomic whose lanes of one warp never meet."""
+    lanes = lanes_apart(access)
+    left = lanes / access.active_lanes if access.active_lanes else 1.0
+    turns = max(0, access.serial_passes - access.requests)
+    passes = max(access.ideal_wavefronts, access.wavefronts - turns)
+    is_shared = access.space == "shared"
+    return replace(
+        access,
+        active_lanes=lanes,
+        hottest_address=round(left * access.hottest_address),
+        serial_passes=access.serial_passes - turns,
+        wavefronts=passes if is_shared else access.wavefronts,
+    )
 
 
 def _tell_atomics(judged: Judged) -> tuple[str, str]:
@@ -112,8 +245,8 @@ def _tell_atomics(judged: Judged) -> tuple[str, str]:
 
 
 MEMORY_CAUSES = (
-    Cause("uncoalesced", MEMORY, _coalesced, _tell_uncoalesced),
-    Cause("cache-missing", ("dram",), _fetched_once, _tell_rereads),
-    Cause("bank conflicts", ("shared",), _without_conflicts, _tell_conflicts),
-    Cause("atomics", ("atomic",), _one_atomic_a_warp, _tell_atomics),
+    Cause("uncoalesced", _coalesced, _tell_uncoalesced),
+    Cause("cache-missing", _fetched_once, _tell_rereads),
+    Cause("bank conflicts", _without_conflicts, _tell_conflicts),
+    Cause("atomics", _one_atomic_an_address, _tell_atomics),
 )

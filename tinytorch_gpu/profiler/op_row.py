@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tinytorch_gpu.library.log_text import path_text
 from tinytorch_gpu.profiler.bill import Bill, bill_of
 from tinytorch_gpu.profiler.host_time import host_ns
 from tinytorch_gpu.trace import CopyRecord, LaunchRecord, SynchronizeRecord
@@ -52,6 +53,7 @@ class OpRow:
         elapsed_total_ns: by how much it and all inside it lengthened the timeline.
         bill: its own modelled elapsed time by what it was spent on.
         share: own elapsed time ÷ that of the whole profile, 0 to 1.
+        paths: the different ways that its calls took through the dispatch keys.
     """
 
     op: str
@@ -80,6 +82,7 @@ class OpRow:
     elapsed_total_ns: float
     bill: Bill
     share: float
+    paths: tuple[str, ...] = ()
 
     @property
     def elapsed_ns(self) -> float:
@@ -130,6 +133,7 @@ class Tally:
     kernels: dict[KernelSource, None] = field(default_factory=dict)
     children: dict[str, None] = field(default_factory=dict)
     implementations: dict[KernelSource, None] = field(default_factory=dict)
+    paths: dict[str, None] = field(default_factory=dict)
     bytes_moved: dict[str, int] = field(default_factory=dict)
 
     def add_op(self, record: OpRecord) -> None:
@@ -139,6 +143,8 @@ class Tally:
         self.is_on_cpu |= record.key == "CPU"
         if record.implementation is not None:
             self.implementations[record.implementation] = None
+        if record.path:
+            self.paths[path_text(record.path)] = None
 
     def add(self, record: Work) -> None:
         """Count one launch, copy, wait or other host work of the op itself."""
@@ -204,4 +210,5 @@ class Tally:
             elapsed_total_ns=self.total_elapsed_ns,
             bill=self.bill,
             share=self.bill.total_ns / total_ns if total_ns else 0.0,
+            paths=tuple(self.paths),
         )

@@ -50,7 +50,8 @@ def op_table(
         shown: rows to show, in order; the first of `rows`.
         rows: all rows, for totals and shares.
         device: name of the modelled GPU.
-        width: columns at most.
+        width: columns at most; the numbers and 8 characters of the names need 80, or
+            as many more as the largest number of calls has over 5 characters.
 
     Returns:
         The text: title, table, notes.
@@ -69,8 +70,9 @@ def op_table(
         more = f"… {many(len(rest), 'more row', 'more rows')}"
         lines.append([more, *[""] * 5, format_ns(parts[-1]), _percent(shares[-1]), ""])
     table = layout(_COLUMNS, lines, _totals(rows), width)
-    notes = [line for note in _notes(rows) for line in textwrap.wrap(note, width)]
-    return "\n".join([_title(rows, device), *table, *notes])
+    width = max(width, *map(len, table))  # the numbers may need more
+    title, *notes = (textwrap.wrap(text, width) for text in _texts(rows, device))
+    return "\n".join([*title, *table, *(line for note in notes for line in note)])
 
 
 def plain_name(op: str) -> str:
@@ -83,6 +85,11 @@ def plain_name(op: str) -> str:
     return op.removeprefix("tinytorch::")
 
 
+def _texts(rows: Sequence[OpRow], device: str) -> list[str]:
+    """Return what stands around the table: the title, then the notes."""
+    return [_title(rows, device), *_notes(rows)]
+
+
 def _title(rows: Sequence[OpRow], device: str) -> str:
     elapsed = sum(row.elapsed_ns for row in rows)
     launches = sum(row.launches for row in rows)
@@ -92,8 +99,9 @@ def _title(rows: Sequence[OpRow], device: str) -> str:
         sum(row.d2h_bytes for row in rows),
         sum(row.d2d_bytes for row in rows),
     )
+    least = "at least " if _uncounted(rows) else ""
     return (
-        f"modelled on {device}: {format_ns(elapsed)}, "
+        f"modelled on {device}: {least}{format_ns(elapsed)}, "
         f"{many(launches, 'launch', 'launches')}, {many(copies, 'copy', 'copies')}"
         + (f" ({copied})" if copied else "")
     )
@@ -116,6 +124,7 @@ def _cells(row: OpRow, share: float) -> list[str]:
 def _details(row: OpRow) -> list[str]:
     """Lines below a row: its shapes, what served it, what it copied."""
     details = [*map(_place, row.kernels), *_without_kernel(row)]
+    details += [f"keys: {path}" for path in row.paths if _is_redirected(path)]
     if row.is_on_cpu:  # also where other calls of the op had a kernel
         details.append("CPU fallback")
     if row.input_shapes:
@@ -125,6 +134,12 @@ def _details(row: OpRow) -> list[str]:
     if row.waits and not row.op.startswith("("):
         details.append(f"waited for the device {many(row.waits, 'time', 'times')}")
     return [f"  {detail}" for detail in details]
+
+
+def _is_redirected(path: str) -> bool:
+    """Tell whether somebody registered more on the way than a kernel."""
+    own = path.removeprefix("Autograd: TinyTorch: ")
+    return "fallthrough" in own or ": fallback " in own or own.startswith("Autograd")
 
 
 def _without_kernel(row: OpRow) -> list[str]:
@@ -178,17 +193,24 @@ def _totals(rows: Sequence[OpRow]) -> list[str]:
     ]
 
 
+def _uncounted(rows: Sequence[OpRow]) -> int:
+    return sum(r.launches - r.traced_launches - r.replayed_launches for r in rows)
+
+
 def _notes(rows: Sequence[OpRow]) -> list[str]:
     """Say where the counts come from, and how to read times and arrows."""
     traced = sum(row.traced_launches for row in rows)
     replayed = sum(row.replayed_launches for row in rows)
-    uncounted = sum(row.launches for row in rows) - traced - replayed
+    uncounted = _uncounted(rows)
     counts = (
         f"Counts are exact: {many(traced, 'launch', 'launches')} traced, "
         f"{format_count(replayed)} replayed (counts of an equal earlier launch)"
     )
     if uncounted:
-        counts += f", {format_count(uncounted)} not counted"
+        counts += (
+            f", {format_count(uncounted)} not counted: their time is the least that a "
+            "kernel takes; settings.override(counters=True) counts them"
+        )
     notes = [f"{counts}.", _READING]
     if any(row.is_decomposed for row in rows):
         notes.append(

@@ -10,13 +10,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.memory.origin import user_line
 from tinytorch_gpu.profiler.chrome_trace import write_chrome_trace
 from tinytorch_gpu.profiler.float64_notes import float64_notes
 from tinytorch_gpu.profiler.kernel_report import KernelReport, report_of
 from tinytorch_gpu.profiler.key_averages import KeyAverages, average
 from tinytorch_gpu.profiler.line_table import line_table
+from tinytorch_gpu.profiler.profile_checks import (
+    action_of,
+    check_function,
+    check_has_shapes,
+    check_kernel,
+    check_width,
+    not_begun,
+)
 from tinytorch_gpu.profiler.schedule import ProfilerAction
 from tinytorch_gpu.profiler.verdict import Verdict, judge
 from tinytorch_gpu.runtime.device import current_device
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.runtime.timeline import Timeline
     from tinytorch_gpu.trace import Record
 
@@ -62,7 +70,8 @@ class profile:  # noqa: N801  (torch.profiler's name)
         4096
 
     Raises:
-        UnsupportedError: `schedule` or `on_trace_ready` is no function.
+        UnsupportedError: `schedule` or `on_trace_ready` is no function, or `schedule`
+            returns something else than a `ProfilerAction`.
 
     Limits: listens to the device that is current when the block begins, as it is then
     modelled; all records are kept until the profile dies, about 300 bytes for each.
@@ -77,15 +86,15 @@ class profile:  # noqa: N801  (torch.profiler's name)
         on_trace_ready: Callable[[profile], object] | None = None,
         _device: ProfiledDevice | None = None,
     ) -> None:
-        _check_function("schedule", schedule, "schedule(wait=1, warmup=1, active=3)")
-        _check_function("on_trace_ready", on_trace_ready, "lambda prof: print(prof)")
+        check_function("schedule", schedule, "schedule(wait=1, warmup=1, active=3)")
+        check_function("on_trace_ready", on_trace_ready, "lambda prof: print(prof)")
         self.record_shapes = record_shapes
         self.with_stack = with_stack
         self.step_num = 0
         self._plan = schedule or (lambda _step: ProfilerAction.RECORD)
         self._on_trace_ready = on_trace_ready
         self._given_device = _device
-        self._action = self._plan(0)
+        self._action = action_of(self._plan, 0)
         self._timeline: Timeline | None = None
         self._entries = 0
         self._records: list[Record] = []
@@ -124,6 +133,10 @@ class profile:  # noqa: N801  (torch.profiler's name)
     def step(self) -> None:
         """Say that a step of the program is over: the schedule's next one begins.
 
+        Raises:
+            UnsupportedError: the schedule returns something else than a
+                `ProfilerAction`; the step that was goes on.
+
         Example:
             >>> from tinytorch_gpu.profiler.schedule import schedule
             >>> plan = schedule(wait=1, warmup=1, active=1, repeat=1)
@@ -134,13 +147,18 @@ class profile:  # noqa: N801  (torch.profiler's name)
             ready after step 3
         """
         was = self._action
+        self._action = action_of(self._plan, self.step_num + 1)
         self.step_num += 1
-        self._action = self._plan(self.step_num)
         if was is ProfilerAction.RECORD_AND_SAVE:
             self._hand_over()
         is_new_cycle = was is not ProfilerAction.RECORD
         if self._action.is_recording and is_new_cycle:
             self._records = []
+
+    @property
+    def gpu(self) -> GpuSpec:
+        """The modelled GPU; UnsupportedError if the profile has not begun."""
+        return self._listened().spec
 
     def events(self) -> tuple[Record, ...]:
         """Return the records so far, in the order in which they were made.
@@ -162,11 +180,15 @@ class profile:  # noqa: N801  (torch.profiler's name)
             Rows by op, the longest modelled time first.
 
         Raises:
-            UnsupportedError: the profile has not begun to listen.
+            UnsupportedError: the profile has not begun to listen, or has no shapes to
+                group by.
         """
+        device = self._listened().spec.name
+        if group_by_input_shape:
+            check_has_shapes(are_recorded=self.record_shapes)
         return average(
             self._records,
-            device=self._listened().spec.name,
+            device=device,
             group_by_input_shape=group_by_input_shape,
         )
 
@@ -180,9 +202,12 @@ class profile:  # noqa: N801  (torch.profiler's name)
             A report for each kernel and configuration; equal launches share one.
 
         Raises:
-            UnsupportedError: the profile has not begun to listen.
+            UnsupportedError: the profile has not begun to listen, or has seen no launch
+                of that kernel.
         """
         spec = self._listened().spec
+        if name is not None:
+            check_kernel(name, {launch.kernel.name for launch in self._launches()})
         groups: dict[object, list[LaunchRecord]] = {}
         for launch in self._launches(name):
             same = launch.kernel, launch.grid, launch.block, launch.counts
@@ -199,7 +224,7 @@ class profile:  # noqa: N801  (torch.profiler's name)
 
         Raises:
             UnsupportedError: the profile has not begun to listen.
-            TraceFileError: the file cannot be written.
+            TraceFileError: the file cannot be written, or its name is none.
         """
         write_chrome_trace(path, self._records, self._listened().spec.name)
 
@@ -233,8 +258,10 @@ class profile:  # noqa: N801  (torch.profiler's name)
             One table for all launches of a kernel that have the same counts.
 
         Raises:
-            UnsupportedError: the profile has not begun to listen.
+            UnsupportedError: the profile has not begun to listen, or the width is no
+                whole number, or below 1.
         """
+        check_width(width, "prof.lines(kernel, width)")
         spec = self._listened().spec
         now = (self._given_device or current_device()).timeline.spec
         device = spec.name if now == spec else ""
@@ -264,27 +291,5 @@ class profile:  # noqa: N801  (torch.profiler's name)
     def _listened(self) -> Timeline:
         """The timeline that the profile listens to, or has listened to."""
         if self._timeline is None:
-            raise _not_begun()
+            raise not_begun()
         return self._timeline
-
-
-def _check_function(name: str, value: object, example: str) -> None:
-    if value is None or callable(value):
-        return
-    raise UnsupportedError(
-        f"{name}={value!r} is no function",
-        where=f"profile({name}=...)",
-        why="it is called with the step's number"
-        if name == "schedule"
-        else "it is called with the profile when its records are complete",
-        fix=f"profile({name}={example})",
-    )
-
-
-def _not_begun() -> UnsupportedError:
-    return UnsupportedError(
-        "this profile has not listened yet, so it has nothing to tell",
-        where="profile.key_averages(), profile.lines() or profile.verdict()",
-        why="a profile sees what runs within its `with` block: 0 blocks so far",
-        fix="with profile() as prof: ...   and ask prof afterwards",
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.runtime.device import current_device
 
 if TYPE_CHECKING:
@@ -49,5 +50,16 @@ class record_function(ContextDecorator):  # noqa: N801  (torch.profiler's name)
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the range; an error of the block goes on."""
+        """End the range; an error of the block goes on.
+
+        Raises:
+            UnsupportedError: it has not begun, or has ended.
+        """
+        if not self._open:
+            raise UnsupportedError(
+                f"the range {self.name!r} ends and has not begun",
+                where=f"record_function({self.name!r}).__exit__(...)",
+                why="each end belongs to one begin, and 0 are open",
+                fix=f"with record_function({self.name!r}): ...",
+            )
         self._open.pop().__exit__(kind, error, trace)

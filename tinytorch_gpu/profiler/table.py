@@ -1,4 +1,4 @@
-"""Plain text tables of a fixed greatest width.
+"""Plain text tables of a greatest width, as far as the numbers leave room for it.
 
 Comes in: header, rows and totals as text, and which columns may be shortened. Goes out:
 the lines. Nothing here knows what the cells mean.
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Column", "layout", "table_lines"]
 
 _GAP = "  "
+LEAST = 8  # characters that a shortened text keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ def layout(
         columns: titles, and which columns are text.
         rows: cells of each row; a text is a line of its own, as wide as the table.
         totals: cells of the last row.
-        width: greatest width; text columns are shortened to keep it.
+        width: greatest width; text columns are shortened to keep it, down to 8
+            characters. Where the numbers need more, the table is wider.
 
     Returns:
         The lines.
@@ -71,7 +73,7 @@ def table_lines(
     Args:
         columns: titles, and which columns are text.
         rows: as in `layout`.
-        width: greatest width; text columns are shortened to keep it.
+        width: greatest width, as in `layout`.
 
     Returns:
         The lines.
@@ -99,12 +101,17 @@ def table_lines(
 def _widths(
     columns: Sequence[Column], lines: Sequence[Sequence[str]], width: int
 ) -> list[int]:
-    """Widths that hold all cells; the widest text column gives way until all fits."""
+    """Widths that hold all cells; the widest text column gives way until all fits.
+
+    Numbers are never cut, and no text to less than a few characters.
+    """
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     texts = [index for index, column in enumerate(columns) if column.is_text]
     surplus = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     for _ in range(surplus):
         widest = max(texts, key=lambda index: widths[index])
+        if widths[widest] <= LEAST:
+            break
         widths[widest] -= 1
     return widths
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import html
 import textwrap
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.profiler.advice import SENTENCES
 from tinytorch_gpu.profiler.bill import Bill, bill_of
-from tinytorch_gpu.profiler.case import Case, at_hosts_pace
+from tinytorch_gpu.profiler.case import Case, exposed_ns, is_awaited
 from tinytorch_gpu.profiler.copy_findings import COPY_FINDINGS
-from tinytorch_gpu.profiler.finding import rank
+from tinytorch_gpu.profiler.finding import many, rank
 from tinytorch_gpu.profiler.host_finding import host_finding
 from tinytorch_gpu.profiler.kernel_findings import kernel_findings
 from tinytorch_gpu.profiler.launch_findings import LAUNCH_FINDINGS
@@ -46,9 +46,11 @@ class Verdict:
         launch_ns: launch overhead that no running kernel hides.
         kernel_ns: kernels, and copies within the device.
         synchronize_ns: the host's waits for the device, beyond the work itself.
-        dominant: transfers, launch overhead, kernels, synchronization or nothing. A
-            kernel that is over before the host can issue the next one counts with the
-            launch overhead here, since a faster kernel would save nothing.
+        dominant: transfers, launch overhead, kernels, synchronization, allocation or
+            nothing. Here a kernel that is over before the host can issue the next one
+            counts with the launch overhead, since a faster kernel would save nothing;
+            what a wait keeps from running meanwhile counts with the wait, and the
+            driver's calls for memory count by themselves.
         sentences: what dominates, with the two numbers that decide it; what to change.
         findings: what could be saved at most, the largest first; from 2 % of the time.
     """
@@ -112,8 +114,9 @@ def judge(records: Iterable[Record], *, spec: GpuSpec) -> Verdict:
     """
     kept = tuple(records)
     bill = sum(map(bill_of, kept), Bill())
-    dominant, dominant_ns = _dominant(sum(map(_cause_of, kept), Bill()))
-    case = Case(kept, bill, dominant_ns, spec)
+    case = Case(kept, bill, 0.0, spec)
+    dominant, dominant_ns = _dominant(case)
+    case = replace(case, dominant_ns=dominant_ns)
     return Verdict(
         device=spec.name,
         transfer_ns=bill.transfer_ns,
@@ -121,9 +124,23 @@ def judge(records: Iterable[Record], *, spec: GpuSpec) -> Verdict:
         kernel_ns=bill.kernel_ns,
         synchronize_ns=bill.synchronize_ns,
         dominant=dominant,
-        sentences=SENTENCES[dominant](case),
+        sentences=_sentences(case, dominant),
         findings=_findings(case),
     )
+
+
+def _sentences(case: Case, dominant: str) -> tuple[str, str]:
+    """Tell what dominates, as far as it is known; then what to change."""
+    first, second = SENTENCES[dominant](case)
+    launches = [r for r in case.records if isinstance(r, LaunchRecord)]
+    uncounted = sum(launch.counts is None for launch in launches)
+    if uncounted:
+        first += (
+            f" But {uncounted} of {many(len(launches), 'launch', 'launches')} had no "
+            "counters: of these only the least that a kernel takes is known, so "
+            "kernels may take far longer; settings.override(counters=True) counts."
+        )
+    return first, second
 
 
 def _findings(case: Case) -> tuple[Finding, ...]:
@@ -132,21 +149,34 @@ def _findings(case: Case) -> tuple[Finding, ...]:
     return rank(candidates, case.records, case.elapsed_ns, case.bill.total_ns)
 
 
-def _cause_of(record: Record) -> Bill:
-    """Split a record's time by what would have to change to shorten it."""
-    bill = bill_of(record)
-    if not isinstance(record, LaunchRecord):
-        return bill
-    return Bill(launch_ns=bill.total_ns) if at_hosts_pace(record) else bill
-
-
-def _dominant(causes: Bill) -> tuple[str, float]:
-    """Name the largest part, with its time."""
+def _dominant(case: Case) -> tuple[str, float]:
+    """Name what would have to change to shorten the largest part, with its time."""
+    lost = {i: ns for i, (_, ns) in case.lost_to_stops.items()}
+    memory = case.numbered_calls.keys() | case.waits_of_frees.keys()
+    numbered = enumerate(case.records)
+    bills = [_cause_of(r, lost.get(i, 0.0)) for i, r in numbered if i not in memory]
+    causes = sum(bills, Bill())
     parts = {
         "transfers": causes.transfer_ns,
         "launch overhead": causes.launch_ns,
         "kernels": causes.kernel_ns,
         "synchronization": causes.synchronize_ns,
+        "allocation": sum(case.elapsed_ns[i] for i in memory),
     }
     largest = max(parts, key=lambda name: parts[name])
     return (largest, parts[largest]) if parts[largest] else ("nothing", 0.0)
+
+
+def _cause_of(record: Record, lost_ns: float) -> Bill:
+    """Split a record's time by what would have to change to shorten it."""
+    bill = bill_of(record)
+    if not isinstance(record, LaunchRecord):
+        return bill
+    kernel = exposed_ns(record) if is_awaited(record) else bill.kernel_ns
+    issue = bill.total_ns - kernel
+    hidden_kernel = min(kernel, lost_ns) if record.issue_ns >= record.duration_ns else 0
+    return Bill(
+        kernel_ns=kernel - hidden_kernel,
+        launch_ns=issue - (lost_ns - hidden_kernel),
+        synchronize_ns=lost_ns,
+    )

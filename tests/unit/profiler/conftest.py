@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.cost import kernel_time
+from tinytorch_gpu.profiler.verdict import judge
 from tinytorch_gpu.trace import (
     AccessCounts,
     CopyRecord,
@@ -15,8 +20,13 @@ from tinytorch_gpu.trace import (
     SourceLine,
 )
 
+T4 = find_gpu("t4")
+WARPS = 32_000
+GRID, BLOCK = (4000, 1, 1), (256, 1, 1)
 HERE = SourceLine("lesson", "lesson.py", 3, "out[i] = x[i]")
-COALESCED = AccessCounts(HERE, "x", "global", "load", 10, 40, 320, 1280, 1280)
+COALESCED = AccessCounts(
+    HERE, "x", "global", "load", 10, 40, 320, 1280, 1280, bytes_used=1280
+)
 
 
 def make_counts(*accesses, **totals):
@@ -111,3 +121,47 @@ def op():
 def step():
     """Give the records of one training step."""
     return make_step()
+
+
+@pytest.fixture
+def found(launch):
+    """Give the findings on one launch, timed as the model times it."""
+
+    def make(counts, grid=GRID, block=BLOCK, shared_bytes=0, registers=None, **changes):
+        time = kernel_time(counts, grid, block, shared_bytes, T4, registers)
+        fields = {
+            "counts": counts,
+            "grid": grid,
+            "block": block,
+            "shared_bytes": shared_bytes,
+            "duration_ns": time.duration_ns,
+            "elapsed_ns": time.duration_ns + 5000,
+            "terms": tuple(time.terms.items()),
+            "bound": time.bound,
+            "waves": time.waves,
+            "theoretical_occupancy": time.occupancy.theoretical_occupancy,
+            "occupancy_limiter": time.occupancy.limiter,
+        }
+        record = launch(**(fields | changes))
+        return {f.kind: f for f in judge([record], spec=T4).findings}
+
+    return make
+
+
+@pytest.fixture
+def access(counts):
+    """Give the maker of accesses: each of the 32,000 warps loads 128 bytes."""
+
+    def make(**changes):
+        numbers = {
+            "requests": WARPS,
+            "sectors": 4 * WARPS,
+            "active_lanes": 32 * WARPS,
+            "bytes_requested": 128 * WARPS,
+            "bytes_used": 128 * WARPS,
+            "array_bytes": 128 * WARPS,
+            "wavefronts": WARPS,
+        }
+        return replace(counts().accesses[0], **(numbers | changes))
+
+    return make

@@ -16,8 +16,9 @@ def _sentences(records):
 def test_launch_bound_tells_issue_and_kernel_time(launch):
     first, second = _sentences([launch(duration_ns=2600.0)] * 18_450)
     assert "100.0 % of the time modelled on Tesla T4, 92.2 ms, passes at" in first
-    assert "18,450 of 18,450 launches take the host longer to issue, 5.00 µs," in first
-    assert "than the device to run, 2.60 µs on average" in first
+    assert "the device waits for 18,450 of 18,450 launches, which take the" in first
+    assert "host longer to issue, 5.00 µs, than the device to run" in first
+    assert "run, 2.60 µs on average" in first
     assert second.startswith("Use larger batches or fuse element-wise ops: these")
 
 
@@ -26,20 +27,43 @@ def test_launches_that_hide_behind_a_kernel_do_not_count(launch):
     hidden = launch(elapsed_ns=3000.0)  # of which 2 µs of the issue hide
     first, _ = _sentences([long, hidden, *[launch()] * 3])
     assert "53.1 % of the time" in first  # 2 + 3 x 5 of 32 µs
-    assert "17.0 µs, passes at the host's pace: 3 of 5 launches take" in first
+    assert "17.0 µs, passes at the host's pace: the device waits for 3 of 5" in first
 
 
 def test_one_launch_in_the_singular(launch):
-    assert "1 of 1 launch takes the host longer" in _sentences([launch()])[0]
+    assert "1 of 1 launch, which takes the host longer" in _sentences([launch()])[0]
 
 
 def test_launch_bound_by_calls_of_the_driver(launch):
-    wait = HostRecord("cudaMalloc", "", 0.0, 90_000.0, 90_000.0)
+    wait = HostRecord("cudaSetDevice", "", 0.0, 90_000.0, 90_000.0)
     first, _ = _sentences([launch(duration_ns=6000.0, elapsed_ns=6000.0), wait])
     assert "93.8 % of the time modelled on Tesla T4, 90.0 µs" in first
     assert (
         "while the host issues 1 launch and makes 1 other call of the driver" in first
     )
+
+
+def calls(*reasons):
+    """Calls of the driver of 90 µs; each cudaFree begins with a wait."""
+    for reason in reasons:
+        if reason == "cudaFree":
+            yield SynchronizeRecord("device", "synchronize()", "", 0.0, 5e3, 5e3)
+        yield HostRecord(reason, "", 0.0, 9e4, 9e4)
+
+
+def test_bound_by_memory_that_is_given_back(launch):
+    work = [launch(), *calls("cudaMalloc", "cudaFree", "cudaFree")]
+    first, second = _sentences(work)
+    assert first.startswith("Allocation-bound: 98.2 % of the time modelled on Tesla T4")
+    assert "280 µs, passes in 1 call of cudaMalloc and 2 of cudaFree" in first
+    assert "no empty_cache() in a loop" in second
+
+
+def test_bound_by_new_memory(launch):
+    first, second = _sentences([launch(), *calls("cudaMalloc")])
+    assert "passes in 1 call of cudaMalloc; the kernels" in first
+    assert "a first step" in second
+    assert "empty_cache" not in second
 
 
 def test_launch_bound_without_floor_kernels(launch):
@@ -69,6 +93,12 @@ def test_transfer_bound_tells_the_dearest_reason(copy):
     assert "75.0 % of it is H2D for `Tensor.to`, 3 copies of 4.10 kB" in second
 
 
+def test_no_part_of_the_copies_is_more_than_all(copy):
+    """What issue an asynchronous copy adds is no transfer, on either side."""
+    late = copy(elapsed_ns=14_000.0, duration_ns=9000.0, is_async=True, is_pinned=True)
+    assert "100.0 % of it is H2D" in _sentences([late] * 4)[1]
+
+
 def test_small_copies_are_batched(copy):
     assert "latency of 8.00 µs" in _sentences([copy(nbytes=47_000)])[1]
 
@@ -87,6 +117,20 @@ def test_synchronization_bound(launch):
     first, second = _sentences([launch(elapsed_ns=0.0), *[wait] * 3])
     assert "15.0 µs in 3 waits" in first
     assert "once at the end" in second
+
+
+def test_a_wait_after_each_launch_is_not_launch_bound(launch):
+    """Of 13 µs a turn 5 are the wait's; 3 more, the kernel's, could hide."""
+    wait = SynchronizeRecord("device", "synchronize", "", 0.0, 8000.0, 5000.0)
+    turn = [launch(elapsed_ns=8000.0), wait]
+    verdict = judge(turn * 10, spec=T4)
+    others = [f for f in verdict.findings if f.kind != "do not move this"]
+    assert verdict.dominant == "synchronization"
+    assert others[0].kind == "synchronize once"
+    assert others[0].saves_ns == 9 * 8000
+    first, _ = verdict.sentences
+    assert "waiting takes 59.2 %" in first  # 10 × 5 + 9 × 3 of 130 µs
+    assert "77.0 µs in 10 waits, 27.0 µs of it since host and device take" in first
 
 
 def test_nothing_to_judge():

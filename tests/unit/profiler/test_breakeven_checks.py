@@ -16,7 +16,12 @@ def double(x):
 
 
 @pytest.mark.parametrize(
-    "sizes", [[], [0], [-5], [1.5], [True], 64, ["a"], None, "64", [64, None]]
+    "sizes",
+    [
+        *([], [0], [-5], [1.5], [True], 64, ["a"], None, "64", [64, None]),
+        *([10**200], [2**63], [64, 10**400], range(2**63, 2**63 + 2)),
+        np.array([2**63], np.uint64),
+    ],
 )
 def test_sizes(sizes):
     for what, more in (("add", {}), (double, {"arguments": np.ones})):
@@ -55,3 +60,12 @@ def test_a_gpu_that_is_none():
 @pytest.mark.parametrize("sizes", [(64,), range(1, 4), np.array([64, 128])])
 def test_sizes_of_any_kind_of_list(sizes):
     assert len(breakeven("add", sizes).rows) == len(sizes)
+
+
+@pytest.mark.parametrize("op", ["matmul", "add", "relu"])
+@pytest.mark.parametrize("size", [1, 1000, 2**31, 2**40, 2**63 - 1])
+def test_any_size_that_is_taken_is_priced_and_numpys_as_pythons(op, size):
+    (row,) = breakeven(op, [size]).rows
+    assert row == breakeven(op, np.array([size])).rows[0]
+    assert type(row.size) is int
+    assert 0 < row.resident_ns <= row.pinned_ns <= row.pageable_ns < float("inf")

@@ -10,11 +10,14 @@ from hypothesis import given
 from tests.unit.profiler import trace_event_format as fmt
 from tests.unit.profiler.programs import Ran, programs
 from tinytorch_gpu import profiler, synchronize, tinytorch
+from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.demo import load_digits
 from tinytorch_gpu.demo.training import Plan, train
+from tinytorch_gpu.errors import TraceFileError
 from tinytorch_gpu.integration import installed
 from tinytorch_gpu.profiler.chrome_trace import chrome_trace, write_chrome_trace
 from tinytorch_gpu.profiler.key_averages import average
+from tinytorch_gpu.runtime import Timeline
 
 GPU = "Tesla T4"
 HOST, DEVICE = 0, 1
@@ -99,6 +102,48 @@ def test_rows_are_streams_and_copy_engines():
         ("copy d2h", "copy engine D2H"),
         ("copy h2d", "copy engine H2D"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "engines"),
+    [
+        ("c870", []),
+        ("c1060", ["copy engine"]),
+        ("t4", ["copy engine D2H", "copy engine H2D"]),
+    ],
+)
+def test_there_is_a_row_for_each_copy_engine_and_none_more(gpu, engines):
+    timeline = Timeline(find_gpu(gpu))
+    records = [
+        timeline.add_copy(
+            direction=direction, nbytes=4096, reason="test", is_pinned=True, stream=3
+        )
+        for direction in ("h2d", "d2h", "h2d")
+    ]
+    trace = chrome_trace(records, gpu)
+    assert fmt.faults_of(trace) == []
+    rows = [
+        e["args"]["name"]
+        for e in fmt.of_phase(trace, "M", DEVICE)
+        if e["name"] == "thread_name"
+    ]
+    assert rows == (engines or ["stream 3"])
+
+
+@pytest.mark.parametrize("path", [3, None, b"trace.json", ["a"], 1.5])
+def test_what_is_no_name_of_a_file_is_refused(path):
+    with profiler.profile() as prof:
+        pass
+    with pytest.raises(TraceFileError, match="is no name of a file") as caught:
+        prof.export_chrome_trace(path)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
+
+
+@pytest.mark.parametrize("path", ["a\0b", "", "/dev/null/trace.json", "x" * 5000])
+def test_a_file_that_cannot_be_written_is_told(path):
+    with pytest.raises(TraceFileError, match="cannot be written") as caught:
+        write_chrome_trace(path, [], GPU)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
 
 
 def test_an_arrow_leads_from_the_launch_to_its_kernel():

@@ -76,6 +76,19 @@ def test_round_trips(copy):
     assert "round trip" not in found([away, other])
 
 
+@pytest.mark.parametrize(
+    "kind", ["round trip", "keep it on the device", "pin this buffer"]
+)
+def test_host_arrays_given_to_a_kernel_are_copied_by_hand(large, kind):
+    """No op runs between such copies, and the array is no tensor."""
+    reason = {"reason": "host array argument `x` of inc"}
+    turn = [large(**reason), large(**reason, direction="d2h")]
+    fix = found(turn * 3)[kind].fix
+    assert "library.impl" not in fix
+    assert ".cpu()" not in fix
+    assert "cuda.pinned(x)" in fix or "x = cuda.to_device(x)   # once, before" in fix
+
+
 def test_small_copies_are_batched(copy):
     """Of 9 µs each 8 are latency; one of 4 copies pays it, and 3 are saved."""
     records = [copy(nbytes=nbytes) for nbytes in (3000, 6000, 9000, 12_000)]

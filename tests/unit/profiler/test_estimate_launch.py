@@ -168,6 +168,7 @@ def meeting(x):
         (1, 32, {"blocks": 1.5}, LaunchConfigError),
         (1, 32, {"blocks": "a"}, LaunchConfigError),
         (1, 32, {"blocks": True}, LaunchConfigError),
+        *[(1, 32, {"seed": s}, LaunchConfigError) for s in ("a", -1, 1.5, None, True)],
         (1, 32, {"dynamic_shared_bytes": -4}, LaunchConfigError),
         (1, 32, {"dynamic_shared_bytes": 1.5}, LaunchConfigError),
         (1, 32, {"dynamic_shared_bytes": 2**20}, SharedMemoryLimitError),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.cost import kernel_time
 from tinytorch_gpu.profiler.verdict import judge
 
 T4 = find_gpu("t4")
@@ -27,10 +29,59 @@ def test_a_small_addition(copy, launch, counts):
 
 
 def test_break_even_of_resident_data(launch, counts):
-    """Fixed 4.9 µs, of which the host has 1; 100 ns of work here, 1,067 there: × 5."""
+    """1 µs and 4 × 1,067 ns are more than 5 µs of issue, which hide the kernel."""
     read = replace(counts().accesses[0], array_bytes=12_800)
     finding = found([launch(counts=counts(read), duration_ns=2600.0)])
-    assert "break-even at arrays 5 times as large" in finding.sentence
+    assert "break-even at arrays 4 times as large" in finding.sentence
+
+
+def chains(launch, counts, blocks):
+    """Blocks of one warp that do 2,000 dependent products each, timed as modelled."""
+    work = counts(
+        replace(counts().accesses[0], requests=0, sectors=0, array_bytes=128 * blocks),
+        instructions=2000 * blocks,
+        active_lanes=64_000 * blocks,
+        fp32=64_000 * blocks,
+    )
+    shape = {"grid": (blocks, 1, 1), "block": (32, 1, 1)}
+    time = kernel_time(work, **shape, shared_bytes=0, spec=T4)
+    ns = time.duration_ns
+    fits = time.occupancy.theoretical_occupancy
+    times = {"duration_ns": ns, "elapsed_ns": ns + 5000, "theoretical_occupancy": fits}
+    return launch(counts=work, **shape, **times)
+
+
+def test_idle_sms_take_larger_arrays_for_nothing(launch, counts):
+    """What one block takes, 40 blocks take too, so that the GPU wins: from there on."""
+    small = found([chains(launch, counts, 1)])
+    assert "larger arrays never" not in small.sentence
+    times = int(re.search(r"arrays (\d+) times", small.sentence)[1])
+    assert 1 < times <= 40
+    assert found([chains(launch, counts, times - 1)]) is not None
+    assert found([chains(launch, counts, times)]) is None
+
+
+def test_never_is_told_of_a_gpu_that_is_full(copy, launch, counts):
+    """A copy costs each byte more than the host's addition does."""
+    full = counts(
+        replace(
+            counts().accesses[0],
+            requests=10**6,
+            sectors=4 * 10**6,
+            bytes_used=128 * 10**6,
+            array_bytes=128 * 10**6,
+        )
+    )
+    much = launch(counts=full, grid=(125_000, 1, 1), theoretical_occupancy=1.0)
+    sent = copy(nbytes=128 * 10**6, elapsed_ns=21.3e6)
+    ratio = re.search(r"never .* ([\d.]+) times", found([sent, much]).sentence)[1]
+    assert 2 < float(ratio) < 2.2  # 6 GB/s against 12, and the kernel's bytes
+
+
+def test_atomic_operations_are_work_of_the_host_too(launch, counts):
+    atomic = replace(counts().accesses[0], kind="atomic", active_lanes=6 * 10**6)
+    slow = launch(counts=counts(atomic), duration_ns=5e6, elapsed_ns=5e6)
+    assert "would take 101 µs" in found([slow]).sentence  # 6 M ÷ 60 GFLOP/s
 
 
 def test_much_arithmetic_belongs_on_the_gpu(copy, launch, counts):

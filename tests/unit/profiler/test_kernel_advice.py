@@ -82,7 +82,7 @@ def test_scattered_accesses(long, counts):
     first, second = _sentences([record])
     assert "18.0 sectors per request" in first
     assert "load of `y` (line 3) moves 32.0 sectors per request" in second
-    assert "uses 12.5 % of them" in second
+    assert "uses 12.5 % of their bytes" in second
 
 
 def test_coalesced_accesses(long, counts):
@@ -90,7 +90,8 @@ def test_coalesced_accesses(long, counts):
 
 
 def test_broadcasts_count_as_coalesced(long, counts):
-    broadcast = replace(counts().accesses[0], sectors=10)  # 1 sector for 32 lanes
+    one = {"sectors": 10, "bytes_used": 40}  # 1 sector and 4 bytes for 32 lanes
+    broadcast = replace(counts().accesses[0], **one)
     assert "coalesced" in _second(long("memory", counts(broadcast)))
 
 
@@ -133,6 +134,65 @@ def test_atomics(long, counts):
     )
 
 
-def test_latency(long, counts):
-    record = replace(long("latency", counts()), theoretical_occupancy=0.5)
-    assert "4 blocks, which fill an SM to 50.0 %" in _second(record)
+def test_lanes_that_meet_in_shared_memory_are_not_padded(long, counts):
+    hot = replace(
+        counts().accesses[0],
+        array="h",
+        space="shared",
+        kind="atomic",
+        wavefronts=320,
+        ideal_wavefronts=10,
+        serial_passes=320,
+        bytes_used=40,
+        hottest_address=256,
+    )
+    second = _second(long("shared memory", counts(hot)))
+    assert "Up to 256 atomic operations meet at one address" in second
+    assert "Pad" not in second
+
+
+def test_wide_elements_are_not_padded(long, counts):
+    """8 bytes for each lane take two passes however they lie."""
+    wide = {"space": "shared", "wavefronts": 20, "ideal_wavefronts": 20}
+    row = replace(counts().accesses[0], **wide)
+    assert "hardly a bank conflict" in _second(long("shared memory", counts(row)))
+
+
+def test_atomics_at_different_addresses(long, counts):
+    apart = {"kind": "atomic", "hottest_address": 1, "serial_passes": 10}
+    atomic = replace(counts().accesses[0], **apart)
+    assert "at most 1 of them at one address" in _second(
+        long("atomics", counts(atomic))
+    )
+    second = _second(long("memory", counts(atomic)))
+    assert "atomic operation on `x` (line 3) brings its sector from DRAM" in second
+    assert "tile" not in second
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads", "told"),
+    [
+        (1, 32, "1 block, which fills an SM to 3.1 %"),
+        (40, 32, "40 blocks, which fill an SM to 3.1 %"),
+        (41, 32, "41 blocks, which fill an SM to 6.2 %"),
+        (1, 256, "1 block, which fills an SM to 25.0 %"),
+        (400, 256, "400 blocks, which fill an SM to 100.0 %"),
+    ],
+)
+def test_latency_tells_how_full_an_sm_is(long, counts, blocks, threads, told):
+    fits = {"theoretical_occupancy": 0.5 if threads == 32 else 1.0}
+    shape = {"grid": (blocks, 1, 1), "block": (threads, 1, 1)}
+    second = _second(replace(long("latency", counts()), **shape, **fits))
+    assert told in second
+    assert ("more threads" in second) is ("100.0 %" not in second)
+
+
+def test_latency_names_what_a_warp_waits_for(long, counts):
+    loads = _second(long("latency", counts()))
+    assert "Its warps wait for memory" in loads
+    chain = counts(instructions=64_000, active_lanes=32 * 64_000)
+    own = _second(long("latency", chain))
+    assert "Its warps wait for their own instructions, each for the one before" in own
+    assert "memory" not in own
+    barriers = replace(counts(), accesses=(), barriers=64_000)
+    assert "Its warps wait at barriers" in _second(long("latency", barriers))

@@ -8,6 +8,7 @@ import pytest
 from tests.unit.profiler.conftest import make_launch
 from tinytorch_gpu import cuda, profiler
 from tinytorch_gpu.arch import find_gpu
+from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.profiler.kernel_report import report_of
 
 
@@ -50,6 +51,20 @@ def test_comparison_has_ratios(reports):
     assert compared.ratios["sectors"] == 1152 / 256
     assert compared.ratios["fp32_flops"] == 1.0
     assert "4.5 ×" in str(compared)
+
+
+@pytest.mark.parametrize("other", [3, None, "copy_strided", [], {"name": "x"}])
+def test_what_is_no_report_does_not_compare(reports, other):
+    with pytest.raises(UnsupportedError, match="is no report of a kernel") as caught:
+        reports[0].compare(other)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
+
+
+@pytest.mark.parametrize("width", ["a", None, 0, -5, 80.0, True])
+def test_the_source_needs_a_number_of_columns(reports, width):
+    with pytest.raises(UnsupportedError, match="width=") as caught:
+        reports[0].source(width)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
 
 
 def test_source_is_the_line_table(reports):

@@ -41,7 +41,7 @@ def test_whole_table(step):
     assert average(step, device="toy GPU").table(sort_by="op") == EXPECTED
 
 
-@pytest.mark.parametrize("width", [100, 90])
+@pytest.mark.parametrize("width", [100, 90, 80])
 def test_width_with_long_names(launch, op, step, width):
     long = "mine::a_very_long_name_of_an_op_that_nobody_should_choose_for_anything"
     kernel = "a_very_long_kernel_name_of_more_than_fifty_characters_in_all" * 2
@@ -49,6 +49,21 @@ def test_width_with_long_names(launch, op, step, width):
     table = averages.table(max_width=width)
     assert max(map(len, table.splitlines())) <= width
     assert "mine::" in table
+
+
+@pytest.mark.parametrize(
+    ("width", "times"), [(1, 1), (60, 1), (79, 1), (60, 1000), (60, 5000)]
+)
+def test_below_the_least_width_the_numbers_stay_whole(launch, op, step, width, times):
+    long = "mine::a_very_long_name_of_an_op_that_nobody_should_choose_for_anything"
+    averages = average([launch(long), op(long), *step] * times, device="toy GPU")
+    text = averages.table(max_width=width).splitlines()
+    calls = max(len("calls"), *(len(f"{row.calls:,}") for row in averages))
+    total = max(len(f"{sum(row.calls for row in averages):,}"), calls)
+    assert max(map(len, text)) <= 80 + total - len("calls")
+    wide = averages.table().splitlines()
+    numbers = [line.split()[1:] for line in wide if line.startswith("total")]
+    assert [line.split()[1:] for line in text if line.startswith("total")] == numbers
 
 
 @given(programs())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.profiler import profile, record_function
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.trace import RangeRecord
@@ -63,3 +64,16 @@ def test_a_failing_block_is_told_and_closed():
         fail()
     assert _ranges(prof) == [("fails", 0)]
     assert current_device().timeline.scope is None
+
+
+def test_an_end_without_a_begin_is_refused():
+    again = record_function("again")
+    with again:
+        pass
+    for ended in (record_function("never"), again):
+        with pytest.raises(UnsupportedError, match="has not begun") as caught:
+            ended.__exit__(None, None, None)
+        assert all((caught.value.where, caught.value.why, caught.value.fix))
+    with profile() as prof, again:
+        _copy()
+    assert _ranges(prof) == [("again", 0)]
