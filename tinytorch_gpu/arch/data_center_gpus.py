@@ -140,6 +140,18 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         link="PCIe 5 x16",
         sources="H200 data sheet; PCIe 5 copies: unmeasured",
     ),
+    "gh200": preset(
+        "GH200 Grace Hopper",
+        (9, 0),
+        sms=132,
+        ghz=1.98,
+        dram=3350.0,
+        memory_bytes=80 * GIB,
+        l2_kib=51200,
+        link="NVLink-C2C",
+        sources="SMs, clock, memory and L2 taken over from the H100-SXM5-80GB preset; "
+        "NVLink-C2C copies: public reports, pageable ones unmeasured",
+    ),
     "b200": preset(
         "B200-SXM-180GB",
         (10, 0),

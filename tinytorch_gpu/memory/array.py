@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tinytorch_gpu.errors import DtypeError, HostAccessError, UnsupportedError
+from tinytorch_gpu.errors import (
+    DtypeError,
+    HostAccessError,
+    ShapeError,
+    UnsupportedError,
+)
 from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.memory.layout import DeviceLayout
 from tinytorch_gpu.memory.methods import NumpyMethods
@@ -139,17 +144,21 @@ class DeviceArray(DeviceLayout, NumpyMethods):
             The host array.
 
         Raises:
-            ValueError: `ary` has another shape or dtype.
+            ShapeError: `ary` has another shape or dtype; a ValueError, as in numba.
         """
         if ary is None:
             return hooks.copies.to_host(self, "copy_to_host", stream=stream)
         given = (np.shape(ary), getattr(ary, "dtype", type(ary).__name__))
         if not isinstance(ary, np.ndarray) or given != (self.shape, self.dtype):
-            message = (
-                f"ary is {given[1]} {given[0]}, the device array is "
-                f"{self.dtype} {self.shape}; pass an array of the same shape and dtype"
+            raise ShapeError(
+                f"ary is {given[1]} {given[0]}, the device array is {self.dtype} "
+                f"{self.shape}",
+                where="array.copy_to_host(ary)",
+                why="a copy converts nothing: it needs the same shape and dtype",
+                fix=f'ary = np.empty({self.shape}, "{self.dtype}"), or leave it out: '
+                "copy_to_host()",
+                shape=self.shape,
             )
-            raise ValueError(message)
         return hooks.copies.to_host(self, "copy_to_host", out=ary, stream=stream)
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:

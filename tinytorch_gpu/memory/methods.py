@@ -7,6 +7,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from tinytorch_gpu.errors import DtypeError
+
 __all__ = ["NumpyMethods"]
 
 Axis = SupportsIndex | tuple[int, ...] | None
@@ -16,6 +18,31 @@ class NumpyMethods(NDArrayOperatorsMixin):
     """Operators and methods that become ops, by way of NumPy's protocols."""
 
     __slots__ = ()
+
+    def __index__(self: Any) -> int:
+        """Copy the single integer to the host, to index a list or count a range.
+
+        Raises:
+            DtypeError: the element is no integer; a TypeError.
+            HostAccessError: there is more than one element, or none.
+        """
+        if self.dtype.kind not in "iu":
+            raise DtypeError(
+                f"a {self.dtype} {self.shape} array on {self.device} as an index",
+                where="list[x], range(x) or another place that takes an integer",
+                why=f"an index is an integer, and {self.dtype} is none",
+                fix='convert it: int(x), or x.astype("int64")',
+                dtype=self.dtype,
+            )
+        return int(self._scalar("index()"))
+
+    def __round__(self: Any, ndigits: SupportsIndex | None = None) -> Any:
+        """Copy the single element to the host and round it.
+
+        Raises:
+            HostAccessError: there is more than one element, or none.
+        """
+        return round(self._scalar("round()"), ndigits)
 
     def sum(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         """Sum over axes; see `np.sum`."""

@@ -53,6 +53,9 @@ class Clocks(Scopes):
         self.order = order or WorkOrder()
         self.synchronize_total_ns = 0.0
         self.synchronize_calls = 0
+        # For each time asked for in vain: how long, with nothing else in between.
+        self._polled_ns: dict[float, float] = {}
+        self._polled_at = 0.0, 0
         self.reset()
 
     @property
@@ -123,18 +126,34 @@ class Clocks(Scopes):
         self.order.reach(point)
         return self._wait("event", reason, point.ready_ns)
 
-    def is_over(self, point: Point) -> bool:
-        """Tell whether work is done by now; a question answered "no" takes host time.
+    def has_reached(self, point: Point) -> bool:
+        """Tell whether work is done at the host's time; nobody learns of the question.
 
         Args:
             point: the work.
         """
-        if point.ready_ns <= self._host_ns:
+        return point.ready_ns <= self._host_ns
+
+    def is_over(self, point: Point) -> bool:
+        """Tell whether work is done by now; a question alone moves no clock.
+
+        A program that asks again and again, and does nothing else, waits: each "no"
+        brings it one issue closer, and the host's clock moves once the answer is "yes".
+
+        Args:
+            point: the work.
+        """
+        issue_ns = whole(self.spec.launch_issue_ns)
+        # Where issuing is free, a loop that issues and asks has to come to an end too.
+        moment = self._host_ns, self.order.changes if issue_ns else 0
+        if moment != self._polled_at:
+            self._polled_at, self._polled_ns = moment, {}
+        polled_ns = self._polled_ns.get(point.ready_ns, 0.0)
+        if point.ready_ns <= self._host_ns + polled_ns:
+            self._host_ns = max(self._host_ns, point.ready_ns)
             self.order.reach(point)
             return True
-        # The clock of a program that asks in a loop has to move.
-        asked_ns = self._host_ns + (whole(self.spec.launch_issue_ns) or point.ready_ns)
-        self._host_ns = min(asked_ns, point.ready_ns)
+        self._polled_ns[point.ready_ns] = polled_ns + (issue_ns or point.ready_ns)
         return False
 
     def mark(self, stream: int) -> Point:
@@ -169,6 +188,7 @@ class Clocks(Scopes):
         a profile takes differences.
         """
         self._host_ns = 0.0
+        self._polled_ns = {}
         self._engines = Engines(self.spec.copy_engines)
         self.order.restart_clock()
 

@@ -23,7 +23,7 @@ from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.pinned import is_pinned
 from tinytorch_gpu.runtime.placement import device_of
 
-__all__ = ["empty_like", "to_device", "to_host"]
+__all__ = ["empty_like", "extent_to_host", "to_device", "to_host"]
 
 
 def to_device(
@@ -51,9 +51,11 @@ def to_device(
         DtypeError: device memory, or `out`, does not hold the dtype.
         OutOfMemoryError: it does not fit.
         ShapeError: `out` has another shape.
+        KernelTypeError: the stream is none.
     """
     # Simplified: from device to device are two copies, as CUDA does it without peer
     # access; with it (NVLink, one PCIe switch) one copy takes half the time or less.
+    handle = stream_handle(stream)  # refused before anything has an effect
     if isinstance(host, DeviceArray):
         host = to_host(host, f"{reason}, from {host.device}")
     source = np.asarray(host)
@@ -65,7 +67,7 @@ def to_device(
     elements_of(out)[...] = source
     for watch in hooks.watches:
         watch.written(out, elements_of(out))
-    _record("h2d", out, source, reason, stream, is_async)
+    _record("h2d", out, source, reason, handle, _lets_go(stream, is_async))
     return out
 
 
@@ -115,6 +117,9 @@ def to_host(
 ) -> npt.NDArray[Any]:
     """Copy a device array to the host (D2H).
 
+    One copy moves bytes that lie side by side. An array with gaps is packed first, by
+    the op `copy`, as PyTorch does; see `extent_to_host` for numba's way.
+
     Args:
         array: the device array.
         reason: why, for the record.
@@ -124,11 +129,72 @@ def to_host(
 
     Returns:
         The host array.
+
+    Raises:
+        KernelTypeError: the stream is none.
     """
+    handle = stream_handle(stream)  # refused before anything has an effect
+    host = np.empty_like(elements_of(array)) if out is None else out
+    if not _is_one_piece(elements_of(array), host):
+        with in_stream(stream):
+            array = array.copy()
+    host[...] = elements_of(array)
+    _record("d2h", array, host, reason, handle, _lets_go(stream, is_async))
+    return host
+
+
+def extent_to_host(
+    array: DeviceArray,
+    reason: str = "copy_to_host",
+    out: npt.NDArray[Any] | None = None,
+    stream: Any = 0,
+    is_async: bool | None = None,
+) -> npt.NDArray[Any]:
+    """Copy a device array to the host, with whatever lies between its elements.
+
+    It is what `array.copy_to_host()` does: one copy from the first byte to the last,
+    and no launch.
+
+    Args:
+        array: the device array.
+        reason: why, for the record.
+        out: host array of the same shape to fill; a new one, not pinned, if None.
+        stream: the stream; 0 is the current one.
+        is_async: let the host go on if `out` is pinned; None: if a stream is named.
+
+    Returns:
+        The host array.
+
+    Raises:
+        KernelTypeError: the stream is none.
+
+    Source: numba.cuda, `DeviceNDArray.copy_to_host` copies `alloc_size` bytes.
+    """
+    handle = stream_handle(stream)
     host = np.empty_like(elements_of(array)) if out is None else out
     host[...] = elements_of(array)
-    _record("d2h", array, host, reason, stream, is_async)
+    lets_go = _lets_go(stream, is_async)
+    _record("d2h", array, host, reason, handle, lets_go, _extent(elements_of(array)))
     return host
+
+
+def _extent(elements: npt.NDArray[Any]) -> int:
+    """Return the bytes from an array's first to its last."""
+    pairs = zip(elements.shape, elements.strides, strict=True)
+    steps = sum((length - 1) * abs(stride) for length, stride in pairs)
+    return steps + elements.itemsize if elements.size else 0
+
+
+def _is_one_piece(elements: npt.NDArray[Any], host: npt.NDArray[Any]) -> bool:
+    """Tell whether the elements lie without gaps, and in the order of the host's."""
+    axes = zip(elements.shape, elements.strides, host.strides, strict=True)
+    is_same = all(a == b > 0 for length, a, b in axes if length > 1)
+    return not elements.size or (is_same and _extent(elements) == elements.nbytes)
+
+
+def _lets_go(stream: Any, is_async: bool | None) -> bool:
+    """Tell whether the host may go on: as asked, else if a stream is named."""
+    return bool(stream) if is_async is None else is_async
 
 
 def _record(
@@ -136,25 +202,27 @@ def _record(
     array: DeviceArray,
     host: npt.NDArray[Any],
     reason: str,
-    stream: Any,
-    is_async: bool | None,
+    handle: int,
+    is_async: bool,
+    nbytes: int | None = None,
 ) -> None:
-    """Put a copy on the timeline of the array's device."""
+    """Put a copy on the timeline of the array's device; of all its bytes if None."""
     device_of(array).timeline.add_copy(
         direction=direction,
-        nbytes=array.nbytes,
+        nbytes=array.nbytes if nbytes is None else nbytes,
         reason=reason,
         is_pinned=is_pinned(host),
-        stream=stream_handle(stream),
-        is_async=bool(stream) if is_async is None else is_async,
+        stream=handle,
+        is_async=is_async,
         origin=user_line(),
+        address=array.address,
     )
 
 
 class _Copies:
     """The runtime's answer to `memory.hooks`."""
 
-    to_host = staticmethod(to_host)
+    to_host = staticmethod(extent_to_host)
     to_device = staticmethod(to_device)
     in_stream = staticmethod(in_stream)
 

@@ -15,22 +15,41 @@ from tinytorch_gpu.units import is_whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_names_stream", "in_stream", "no_stream", "stream_handle"]
+__all__ = [
+    "check_names_stream",
+    "in_stream",
+    "know_handle",
+    "no_stream",
+    "stream_handle",
+]
 
 _current: ContextVar[int] = ContextVar("current_stream", default=0)
+_known = {1, 2}  # handles of streams: CUDA's two default ones, and what was made
+
+
+def know_handle(handle: int) -> None:
+    """Remember the handle of a stream that is made.
+
+    Args:
+        handle: the handle; from now on it names a stream as the stream itself does.
+    """
+    if _is_handle(handle):
+        _known.add(int(handle))
 
 
 def stream_handle(stream: SupportsInt | None = None) -> int:
     """Return the handle of a stream, or of the current one if none is named.
 
     Args:
-        stream: a stream; 0 and None name none. `cuda.default_stream()` names one.
+        stream: a stream, or the handle of one that was made; 0 and None name none.
+            `cuda.default_stream()` names one.
 
     Raises:
         KernelTypeError: it is no stream and no handle of one.
 
     Example:
-        >>> with in_stream(7):
+        >>> from tinytorch_gpu.runtime.stream import Stream
+        >>> with in_stream(Stream(7)):
         ...     stream_handle(), stream_handle(0)
         (7, 7)
         >>> stream_handle()
@@ -38,8 +57,12 @@ def stream_handle(stream: SupportsInt | None = None) -> int:
     """
     if not stream:
         return _current.get()
-    if not hasattr(stream, "handle") and not _is_handle(stream):
+    if hasattr(stream, "handle"):
+        return int(stream)
+    if not _is_handle(stream):
         raise no_stream(stream, "a copy or launch with stream=...")
+    if int(stream) not in _known:
+        raise _unknown_handle(int(stream))
     return int(stream)
 
 
@@ -74,6 +97,17 @@ def no_stream(stream: object, where: str) -> KernelTypeError:
         why=f"it is of type {type(stream).__name__}, and a stream is an object that\n"
         "cuda.stream() or simgpu.Stream() returns; 0 is the current one",
         fix="s = cuda.stream(), and then stream=s",
+    )
+
+
+def _unknown_handle(handle: int) -> KernelTypeError:
+    return KernelTypeError(
+        f"{handle} given as the stream",
+        where="a copy or launch with stream=...",
+        why=f"no stream with the handle {handle} was made; a number names a stream\n"
+        "that is there, and 0 the current one",
+        fix="s = cuda.stream(), and then stream=s; for a stream of another library\n"
+        f"cuda.external_stream({handle})",
     )
 
 

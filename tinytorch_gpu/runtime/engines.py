@@ -48,25 +48,33 @@ class Engines:
         return max(self._free_ns.values())
 
     def name_of(self, direction: str) -> str:
-        """Name the engine that copies in a direction: `h2d`, `d2h` or `compute`."""
-        return (
-            "compute"
-            if self._queue_of.get(direction, "compute") == "compute"
-            else direction
-        )
+        """Name the engine that copies in a direction.
+
+        Args:
+            direction: `h2d`, `d2h` or `d2d`.
+
+        Returns:
+            `h2d` or `d2h`, each an engine of its own; `copy` where one engine serves
+            both; `compute` for the engine of the kernels.
+
+        Example:
+            >>> [Engines(copy_engines).name_of("h2d") for copy_engines in (0, 1, 2)]
+            ['compute', 'copy', 'h2d']
+        """
+        return self._queue_of.get(direction, "compute")
 
     def run(self, engine: str, ready_ns: float, duration_ns: float) -> float:
         """Put work into an engine's queue.
 
         Args:
-            engine: `compute`, `h2d` or `d2h`.
+            engine: `compute`, `copy`, `h2d` or `d2h`.
             ready_ns: when the work may begin.
             duration_ns: how long it takes.
 
         Returns:
             When it begins: when it may, and the work before it is done.
         """
-        queue = self._queue_of[engine]
+        queue = self._queue_of.get(engine, engine)
         start = max(ready_ns, self._free_ns[queue])
         self._free_ns[queue] = start + duration_ns
         return start

@@ -12,6 +12,7 @@ from tinytorch_gpu.errors import KernelTypeError, UnsupportedError
 from tinytorch_gpu.runtime.current_stream import check_names_stream, stream_handle
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.order import Point
+from tinytorch_gpu.units import format_ns
 
 if TYPE_CHECKING:
     from tinytorch_gpu.runtime.timeline import Timeline
@@ -53,9 +54,19 @@ class Event:
     def query(self) -> bool:
         """Tell whether the work before the mark is done at the host's modelled time.
 
-        Each "no" takes modelled host time, so that a loop that asks comes to an end.
+        A question moves no clock; one that is asked again and again, with nothing else
+        in between, is a wait: each "no" brings it one issue closer to the "yes".
         """
         return current_device().timeline.is_over(self._point())
+
+    def is_reached(self) -> bool:
+        """Tell what `query` would say, without being a question that polls.
+
+        Example:
+            >>> Event().is_reached()     # never recorded: nothing to wait for
+            True
+        """
+        return current_device().timeline.has_reached(self._point())
 
     def synchronize(self) -> None:
         """Let the host wait for the mark (modelled host time)."""
@@ -90,7 +101,7 @@ class Event:
         Raises:
             KernelTypeError: it is no event.
             UnsupportedError: one was never recorded, or has no timing, or another GPU
-                was modelled in between.
+                was modelled in between, or the work before one is not over.
         """
         return elapsed_ms(self, evtend)
 
@@ -146,16 +157,30 @@ def elapsed_ms(start: Event, end: Event) -> float:
     Raises:
         KernelTypeError: one is no event.
         UnsupportedError: one was never recorded, or has no timing, or another GPU was
-            modelled in between.
+            modelled in between, or the work before one is not over (CUDA's
+            cudaErrorNotReady).
     """
     for event in (start, end):
         check_event(event, "event.elapsed_time(later)")
     (timeline, start_ns), (other, end_ns) = start.mark(), end.mark()
     if timeline is other:
+        for name, event, ready_ns in (("end", end, end_ns), ("start", start, start_ns)):
+            if not event.is_reached():
+                raise _not_ready(name, ready_ns, timeline.host_ns)
         return (end_ns - start_ns) / 1e6
     raise UnsupportedError(
         "elapsed_time between events on the clocks of two modelled GPUs",
         where="event.elapsed_time(...)",
         why="use_gpu(...) starts a new clock, and each event was recorded on its own",
         fix="record both events again after the change of GPU",
+    )
+
+
+def _not_ready(name: str, ready_ns: float, host_ns: float) -> UnsupportedError:
+    return UnsupportedError(
+        f"elapsed_time before the work before the {name} event is over",
+        where="event.elapsed_time(...)",
+        why=f"the device comes to the event at {format_ns(ready_ns)} on the modelled "
+        f"clock,\nthe host asks at {format_ns(host_ns)} (CUDA: cudaErrorNotReady)",
+        fix=f"{name}.synchronize() first; it waits for the event alone",
     )

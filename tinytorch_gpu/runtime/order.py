@@ -74,6 +74,7 @@ class WorkOrder:
     def __init__(self) -> None:
         self._streams: dict[int, Point] = defaultdict(Point)
         self._host = Point()
+        self.changes = 0  # how often something was put into a stream
 
     def next_point(self, stream: int) -> Point:
         """Return what must be over before a stream runs the next thing.
@@ -84,8 +85,32 @@ class WorkOrder:
         Returns:
             The stream's own point: whoever puts work into the stream moves it.
         """
+        self.changes += 1
         stream = 0 if stream in DEFAULT else stream
         point = self._streams[stream]
+        for before in (self._host, *self._others(stream)):
+            point.take_over(before)
+        return point
+
+    def seen(self, stream: int) -> Point:
+        """Return what is over once a stream's work so far is, and put nothing into it.
+
+        Args:
+            stream: the stream's handle.
+
+        Returns:
+            A point of its own: asking for it moves no stream.
+
+        Example:
+            >>> order = WorkOrder()
+            >>> order.next_point(7).ready_ns = 100.0
+            >>> order.seen(0).ready_ns     # the default stream waits for 7 ...
+            100.0
+            >>> order.next_point(8).ready_ns     # ... and has nothing that 8 waits for
+            0.0
+        """
+        stream = 0 if stream in DEFAULT else stream
+        point = self._streams[stream].copy()
         for before in (self._host, *self._others(stream)):
             point.take_over(before)
         return point
@@ -120,6 +145,7 @@ class WorkOrder:
             stream: the stream's handle.
             point: what the event keeps.
         """
+        self.changes += 1
         self._streams[0 if stream in DEFAULT else stream].take_over(point)
 
     def synchronize(self, stream: int | None = None) -> None:

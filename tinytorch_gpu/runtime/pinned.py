@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu.errors import KernelTypeError, OutOfMemoryError
+from tinytorch_gpu.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,16 +37,38 @@ def pinned_bytes(nbytes: int) -> npt.NDArray[np.uint8]:
     Returns:
         The bytes, uint8 (nbytes,), contents undefined.
 
+    Raises:
+        OutOfMemoryError: the host does not have as many bytes.
+
     Example:
         >>> memory = pinned_bytes(64)
         >>> is_pinned(memory[16:32].view(np.float32))
         True
+
+    Limits: pinning takes no modelled time. On hardware it is heavyweight (the Best
+    Practices Guide gives no number): pin once, outside the loop, and use it again.
     """
-    memory = np.empty(nbytes, np.uint8)
+    memory = _host_bytes(nbytes)
     bounds = _bounds(memory)
     _ranges[bounds] += 1
     weakref.finalize(memory, _forget, bounds)
     return memory
+
+
+def _host_bytes(nbytes: int) -> npt.NDArray[np.uint8]:
+    """Return host memory, or tell in four parts that there is not as much."""
+    try:
+        return np.empty(nbytes, np.uint8)
+    except (MemoryError, ValueError, OverflowError) as error:
+        raise OutOfMemoryError(
+            f"the host is out of memory: {format_bytes(nbytes)} requested",
+            where="allocating pinned host memory: cuda.pinned_array(...), "
+            "tensor.pin_memory()",
+            why=f"pinned memory is host memory: {error}",
+            fix="ask for fewer elements; pin the buffers of one batch and use them "
+            "again",
+            requested_bytes=nbytes,
+        ) from error
 
 
 @contextmanager
@@ -68,6 +91,8 @@ def pin(*arrays: npt.NDArray[Any]) -> Iterator[None]:
         True
         >>> is_pinned(host)
         False
+
+    Limits: as for `pinned_bytes`: pinning and unpinning take no modelled time.
     """
     for array in arrays:
         if not isinstance(array, np.ndarray):

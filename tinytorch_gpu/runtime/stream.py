@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import KernelTypeError
-from tinytorch_gpu.runtime.current_stream import no_stream, stream_handle
+from tinytorch_gpu.runtime.current_stream import know_handle, no_stream, stream_handle
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.event import Event, check_event
 from tinytorch_gpu.runtime.order import NON_BLOCKING
@@ -57,6 +57,7 @@ class Stream:
     """
 
     def __init__(self, handle: int, external: bool = False) -> None:
+        know_handle(handle)
         self.handle = handle
         self.external = external
 
@@ -83,9 +84,13 @@ class Stream:
         timeline.wait_for_stream(self.handle, "stream.synchronize()")
 
     def query(self) -> bool:
-        """Tell whether the stream's work is done at the host's modelled time."""
+        """Tell whether the stream's work is done at the host's modelled time.
+
+        A question puts nothing into the stream and moves no clock; one that is asked
+        again and again, with nothing else in between, is a wait.
+        """
         timeline = current_device().timeline
-        return timeline.is_over(timeline.order.next_point(self.handle))
+        return timeline.is_over(timeline.order.seen(self.handle))
 
     def record_event(self, event: Event | None = None) -> Event:
         """Record an event in the stream.

@@ -113,6 +113,7 @@ class Timeline(Clocks):
         stream: int = 0,
         is_async: bool = False,
         origin: tuple[str, int] | None = None,
+        address: int = 0,
     ) -> CopyRecord:
         """Put one copy on the timeline.
 
@@ -127,6 +128,7 @@ class Timeline(Clocks):
             stream: handle of the stream that it is put into.
             is_async: let the host go on if the memory is pinned.
             origin: file and line of the user's code that asked for it.
+            address: of the first element on the device.
 
         Returns:
             The record, which every listener has got too.
@@ -148,6 +150,7 @@ class Timeline(Clocks):
             is_async=is_async,
             available_gb_per_s=available_gb_per_s(direction, is_pinned, self.spec),
             origin=origin,
+            address=address,
             **placed._asdict(),
         )
         self._tell(record)

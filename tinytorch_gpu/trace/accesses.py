@@ -218,8 +218,11 @@ class AccessTotals:
     def _meet(self, batch: Lanes, mask: ActiveMask, flat: Any) -> None:
         """Count the lanes of an atomic at each element, and keep the most that met."""
         is_shared = self._array.space == "shared"
-        place = self._array.cells(flat) if is_shared else flat
-        lanes = mask.full()
+        lanes, place = mask.full(), flat
+        if is_shared:  # the array is that of another batch, with other blocks
+            blocks_there = len(self._array.cells(np.int64(0)))
+            size = len(self._array.storage) // blocks_there
+            place = flat + size * np.arange(len(lanes), dtype=np.int64)[:, None]
         touched = np.broadcast_to(place, lanes.shape)[lanes]
         met = self._met.get(batch.shared) if is_shared else self._met_global
         before = np.zeros(0, np.int64) if met is None else met

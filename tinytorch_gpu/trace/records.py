@@ -93,13 +93,15 @@ class CopyRecord:
         duration_ns: modelled time of the copy.
         elapsed_ns: by how much the copy lengthened the modelled timeline.
         stream: handle of the stream that it ran in; 0 is the default stream.
-        engine: what moved the bytes: `h2d` or `d2h` (copy engines), or `compute`.
+        engine: what moved the bytes: `h2d` or `d2h` (copy engines), `copy` (one
+            engine for both directions), or `compute`.
         is_async: the host went on while the copy ran.
         available_gb_per_s: bandwidth of the link (10⁹ bytes/s), latency left out.
         origin: file and line of the user's code that asked for it, or None.
         scope: innermost op or range that was open, or None.
         issue_start_ns: when the host called for it.
         issue_ns: modelled host time of the call; all of its wait if it is no async one.
+        address: of the first element on the device, simulated; 0 if not told.
     """
 
     direction: str
@@ -118,6 +120,7 @@ class CopyRecord:
     scope: Scope | None = None
     issue_start_ns: float = 0.0
     issue_ns: float = 0.0
+    address: int = 0
 
     @property
     def achieved_gb_per_s(self) -> float:
@@ -198,8 +201,7 @@ class RangeRecord:
 class ArrayUse:
     """An array that an op got or gave.
 
-    Two uses with equal addresses, shapes and strides are one array, unless its memory
-    was freed and given out again in between.
+    Two uses with equal addresses, shapes, strides and serials are one array.
 
     Args:
         address: of its first element, simulated.
@@ -207,6 +209,7 @@ class ArrayUse:
         strides: bytes from an element to the next, by axis.
         dtype: name of its elements' type.
         device: name of the device.
+        serial: counts allocations: memory that was given out again has another one.
     """
 
     address: int
@@ -214,6 +217,7 @@ class ArrayUse:
     strides: tuple[int, ...]
     dtype: str
     device: str = "simgpu:0"
+    serial: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +227,7 @@ class OpRecord:
     Args:
         op: qualified name, for example `tinytorch::sigmoid`.
         parent: the op that it ran inside, or "".
-        key: the dispatch key that served it: SimGPU, Decompose or CPU.
+        key: the dispatch key that served it: SimGPU, Decompose, CPU or Autograd.
         implementation: name, file and line of the registered function, or None.
         shapes: shapes of the array operands.
         scope: the run itself, with its start and with what was open around it.
@@ -232,6 +236,7 @@ class OpRecord:
         operands: what it was called with, arrays as `ArrayUse`.
         parameters: name and value of its other parameters, arrays as `ArrayUse`.
         results: the arrays that it gave.
+        path: the keys that the call came by, and what it met at each, the last served.
     """
 
     op: str
@@ -245,6 +250,7 @@ class OpRecord:
     operands: tuple[Any, ...] = ()
     parameters: tuple[tuple[str, Any], ...] = ()
     results: tuple[ArrayUse, ...] = ()
+    path: tuple[tuple[str, str], ...] = ()
 
 
 Record = (

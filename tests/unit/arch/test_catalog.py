@@ -60,6 +60,7 @@ def test_every_preset_names_its_sources(spec):
         ("a100 80gb", 108, 2039, 80, (8, 0)),
         ("a100 80gb pcie", 108, 1935, 80, (8, 0)),
         ("h100 pcie", 114, 2039, 80, (9, 0)),
+        ("gh200", 132, 3350, 80, (9, 0)),
         ("l4", 58, 300, 24, (8, 9)),
         ("rtx 2080 super", 48, 496, 8, (7, 5)),
         ("rtx 3060", 28, 360, 12, (8, 6)),
@@ -91,6 +92,7 @@ def test_data_sheet_numbers(name, sms, dram, gib, capability):
         ("a100", 19.5),
         ("h100", 66.9),
         ("h100pcie", 51.2),
+        ("gh200", 66.9),
         ("l4", 30.3),
         ("rtx2080super", 11.2),
         ("rtx3060", 12.7),
@@ -115,3 +117,17 @@ def test_every_preset_names_its_host_link(spec):
 def test_a_custom_gpu_is_a_changed_preset():
     wide = replace(find_gpu("t4"), name="wide T4", dram_gb_per_s=640.0)
     assert find_gpu(wide).dram_gb_per_s == 2 * find_gpu("t4").dram_gb_per_s
+
+
+def test_a_grace_hopper_is_an_h100_on_another_link():
+    grace, h100 = find_gpu("GH200"), find_gpu("h100")
+    own = ("name", "sources", "host_link", "pinned_gb_per_s")
+    assert replace(grace, **{name: getattr(h100, name) for name in own}) == h100
+    assert grace.host_link == "NVLink-C2C"
+    assert 350 <= grace.pinned_gb_per_s <= 400
+    assert "H100-SXM5-80GB" in grace.sources
+
+
+def test_no_x86_host_has_nvlink():
+    linked = [n for n, spec in PRESETS.items() if "NVLink" in spec.host_link]
+    assert linked == ["gh200"]

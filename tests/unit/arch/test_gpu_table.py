@@ -29,7 +29,12 @@ def test_a_row_has_the_data_sheets_numbers():
         assert f" {number}" in row
 
 
-@pytest.mark.parametrize("name", ["t4", "toy", "c870"])
+def test_the_link_of_a_grace_hopper_is_shown():
+    (row,) = [x for x in gpu_table().splitlines() if x.startswith("gh200 ")]
+    assert row.endswith("NVLink-C2C")
+
+
+@pytest.mark.parametrize("name", ["t4", "toy", "c870", "gh200"])
 def test_the_sheet_has_every_field_and_the_sources(name):
     sheet = gpu_sheet(name)
     spec = find_gpu(name)

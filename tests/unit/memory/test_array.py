@@ -150,8 +150,9 @@ def test_copy_to_host_fills_a_view(array):
     "ary", [np.zeros((3, 2), np.float32), np.zeros((2, 3)), np.zeros(6, np.float32)]
 )
 def test_copy_to_host_refuses_another_shape_or_dtype(array, records, ary):
-    with pytest.raises(ValueError, match="same shape and dtype"):
+    with pytest.raises(ValueError, match="same shape and dtype") as caught:
         array.copy_to_host(ary=ary)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
     assert not records
 
 

@@ -1,9 +1,12 @@
 """Methods of device arrays give what NumPy's arrays give."""
 
+import operator
+
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda
+from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu.errors import DtypeError, HostAccessError
 
 A = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
 
@@ -33,3 +36,38 @@ def test_is_numpys(call):
     found = eval(call, {"a": cuda.to_device(A)}).copy_to_host()
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_one_integer_indexes_and_counts():
+    place = np.argmax(cuda.to_device(np.float32([1, 3, 2])))
+    two = cuda.to_device(np.array([2], np.uint8))
+    with profiler.profile() as prof:
+        assert "abc"[place] == "b"
+        assert list(range(two)) == [0, 1]
+        assert [[7], [8]][place] == [8]
+    copies = [r for r in prof.events() if hasattr(r, "direction")]
+    assert [(c.direction, c.reason) for c in copies] == [("d2h", "index()")] * 3
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.float32(1), DtypeError),
+        (np.bool_(True), DtypeError),
+        (np.arange(2), HostAccessError),
+        (np.zeros(0, int), HostAccessError),
+    ],
+)
+def test_what_is_no_single_integer_is_no_index(values, kind):
+    with pytest.raises(kind, match="index") as caught:
+        operator.index(cuda.to_device(values))
+    assert isinstance(caught.value, TypeError)
+
+
+def test_one_element_is_rounded():
+    x = cuda.to_device(np.float32([2.625]))
+    assert round(x) == 3
+    assert isinstance(round(x), int)
+    assert round(x, 1) == 2.6
+    with pytest.raises(HostAccessError, match="round"):
+        round(cuda.to_device(A))

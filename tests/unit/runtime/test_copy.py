@@ -9,6 +9,7 @@ from tinytorch_gpu.errors import DtypeError, ShapeError, SimGPUError
 from tinytorch_gpu.memory import elements_of
 from tinytorch_gpu.runtime import current_device, to_device, to_host
 from tinytorch_gpu.runtime.copy import empty_like
+from tinytorch_gpu.trace import CopyRecord, LaunchRecord
 
 
 @pytest.fixture
@@ -73,6 +74,51 @@ def test_a_view_costs_its_own_elements(records):
     array = to_device(np.zeros((100, 10), np.float32))
     to_host(array[:, :3])
     assert records[-1].bytes == 1200
+
+
+GAPS = {
+    "every other column": lambda x: x[:, ::2],
+    "some columns": lambda x: x[:, 1:4],
+    "backwards": lambda x: x[::-1],
+    "one row for all": lambda x: x[:1].broadcast_to((8, 8)),
+}
+WHOLE = {
+    "all": lambda x: x,
+    "transposed": lambda x: x.T,
+    "rows": lambda x: x[2:5],
+    "one row": lambda x: x[3:4],
+    "one element": lambda x: x[3:4, ::9],
+    "axes moved": lambda x: x.reshape(2, 4, 8).transpose(1, 0, 2),
+    "nothing": lambda x: x[:, :0],
+}
+
+
+@pytest.mark.parametrize("name", {**GAPS, **WHOLE})
+def test_gaps_are_packed_by_a_launch_as_in_pytorch(name, records):
+    host = np.arange(64, dtype=np.float32).reshape(8, 8)
+    there = to_device(host)
+    view = {**GAPS, **WHOLE}[name](there)
+    records.clear()
+    found = to_host(view)
+    ops = [r.op for r in records if isinstance(r, LaunchRecord)]
+    assert ops == (["tinytorch::copy"] if name in GAPS else [])
+    assert [r.bytes for r in records if isinstance(r, CopyRecord)] == [view.nbytes]
+    np.testing.assert_array_equal(found, elements_of(view))
+    assert to_host(view, out=np.zeros(view.shape, np.float32)).tolist() == (
+        found.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "nbytes"),
+    [("every other column", 252), ("some columns", 236), ("transposed", 256)],
+)
+def test_copy_to_host_takes_what_lies_between_too_as_in_numba(name, nbytes, records):
+    there = to_device(np.arange(64, dtype=np.float32).reshape(8, 8))
+    view = {**GAPS, **WHOLE}[name](there)
+    records.clear()
+    np.testing.assert_array_equal(view.copy_to_host(), elements_of(view))
+    assert [(type(r), r.bytes) for r in records] == [(CopyRecord, nbytes)]
 
 
 def test_into_an_array_that_is_there():

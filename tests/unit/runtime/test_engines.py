@@ -35,3 +35,12 @@ def test_engines_are_named_by_what_they_do():
 def test_copy_engines_of_the_presets():
     gpus = ("c870", "c1060", "c2050", "t4", "toy")
     assert [find_gpu(gpu).copy_engines for gpu in gpus] == [0, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("copy_engines", [0, 1, 2, 3])
+def test_there_are_as_many_names_as_engines(copy_engines):
+    engines = Engines(copy_engines)
+    names = {engines.name_of(direction) for direction in ("h2d", "d2h", "d2d")}
+    assert len(names) == 1 + min(copy_engines, 2)
+    for name in names:  # each a queue of its own
+        assert engines.run(name, 0, 10) == 0

@@ -90,3 +90,43 @@ def test_what_is_no_event_is_refused(other):
     with pytest.raises(KernelTypeError, match="given as the event") as caught:
         event.elapsed_time(other)
     assert all((caught.value.where, caught.value.why, caught.value.fix))
+
+
+WAITS = {
+    "synchronize the event": lambda event, stream: event.synchronize(),
+    "synchronize the stream": lambda event, stream: stream.synchronize(),
+    "synchronize the device": lambda event, stream: cuda.synchronize(),
+    "a blocking copy": lambda event, stream: cuda.to_device(np.ones(4)),
+    "ask in a loop": lambda event, stream: [0 for _ in iter(event.query, True)],
+}
+
+
+@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+def test_no_time_is_told_before_both_marks_are_reached(wait):
+    stream, start, end = cuda.stream(), Event(), Event()
+    x = cuda.device_array(100_000, np.float32)
+    pinned = cuda.pinned_array(100_000, np.float32)
+    start.record(stream)
+    x.copy_to_device(pinned, stream=stream)
+    end.record(stream)
+    assert not end.is_reached()
+    for pair, late in (((start, end), "end"), ((end, start), "start")):
+        for ask in (Event.elapsed_time, elapsed_ms, cuda.event_elapsed_time):
+            with pytest.raises(UnsupportedError, match=f"the {late} event") as caught:
+                ask(*pair)
+            assert isinstance(caught.value, RuntimeError)  # as torch's and numba's
+            assert caught.value.fix.startswith(f"{late}.synchronize()")
+            assert all((caught.value.where, caught.value.why))
+    assert not end.is_reached()
+    wait(end, stream)
+    assert end.is_reached()
+    assert end.query()
+    assert start.elapsed_time(end) > 0.4 / current_device().spec.pinned_gb_per_s
+
+
+def test_a_time_is_told_whenever_query_says_yes():
+    stream, start, end = cuda.stream(), Event(), Event()
+    start.record(stream)
+    end.record(stream)
+    assert end.query()
+    assert start.elapsed_time(end) == 0

@@ -199,3 +199,25 @@ def test_a_replayed_launch_is_watched_too():
         add_one[1, 32](x)
     assert len(recorder.seen) == 1
     assert recorder.ended[0][0].requests == 2
+
+
+@pytest.mark.parametrize("stream", [0, 1, 7, 8, 9])
+def test_seeing_what_a_stream_waits_for_moves_no_point(stream):
+    def points(*, is_seen):
+        order = WorkOrder()
+        order.next_point(7).ready_ns = 100.0
+        order.launch(8)
+        if is_seen:
+            seen = order.seen(stream)
+            seen.take_over(Point({7: 5, 8: 5}, 900.0))
+        return [order.next_point(other) for other in (8, 7, 9)]
+
+    assert points(is_seen=True) == points(is_seen=False)
+
+
+def test_what_is_seen_is_what_the_next_work_waits_for():
+    for stream in (0, 1, 7, 8):
+        order = WorkOrder()
+        order.next_point(7).ready_ns = 100.0
+        order.launch(8)
+        assert order.seen(stream) == order.next_point(stream)

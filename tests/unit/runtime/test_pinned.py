@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tinytorch_gpu.errors import KernelTypeError
+from tinytorch_gpu import cuda
+from tinytorch_gpu.errors import KernelTypeError, OutOfMemoryError
 from tinytorch_gpu.runtime import pinned
 
 
@@ -43,3 +44,17 @@ def test_what_is_no_host_array_is_refused(value):
     with pytest.raises(KernelTypeError, match="can be pinned"), pinned.pin(host, value):
         pass
     assert not pinned.is_pinned(host)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [cuda.pinned_array, cuda.mapped_array, cuda.managed_array, pinned.pinned_bytes],
+)
+@pytest.mark.parametrize("size", [2**60, 2**62, 2**63, 10**40])
+def test_more_than_the_host_has_is_refused_in_four_parts(make, size):
+    before = len(pinned._ranges)
+    with pytest.raises(OutOfMemoryError, match="the host is out of memory") as caught:
+        make(size)
+    assert isinstance(caught.value, MemoryError)
+    assert all((caught.value.where, caught.value.why, caught.value.fix))
+    assert len(pinned._ranges) == before

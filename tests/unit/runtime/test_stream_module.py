@@ -130,11 +130,11 @@ def test_events_time_what_a_stream_does():
         start.record()
         x.copy_to_device(pinned, stream=side)
         end.record()
-    # Issued 1 µs after the first mark; 1 µs + 6000 B at 2 GB/s.
-    assert start.elapsed_time(end) == pytest.approx(0.005)
     assert not end.query()
     side.synchronize()
     assert end.query()
+    # Issued 1 µs after the first mark; 1 µs + 6000 B at 2 GB/s.
+    assert start.elapsed_time(end) == pytest.approx(0.005)
     assert side.query()
 
 
