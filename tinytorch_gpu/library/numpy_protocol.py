@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import DeviceMismatchError, UnsupportedError
+from tinytorch_gpu.errors import DeviceMismatchError, HostAccessError, UnsupportedError
 from tinytorch_gpu.library import numpy_indexing
 from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.library.numpy_functions import FUNCTIONS
@@ -52,6 +52,11 @@ UFUNC_OPS = {
     np.matmul: "matmul",
 }
 REDUCTIONS = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
+# They write elements into a file or a text, which the host does.
+WRITING = {
+    np.save, np.savez, np.savez_compressed, np.savetxt,
+    np.array2string, np.array_repr, np.array_str,
+}  # fmt: skip
 BIT_BY_BIT = {np.invert, np.bitwise_and, np.bitwise_or}
 
 
@@ -89,6 +94,8 @@ class _NumpyOps:
     def function(self, function: Any, args: Any, options: dict[str, Any]) -> Any:
         """Answer `__array_function__`."""
         answer = FUNCTIONS.get(function)
+        if function in WRITING:
+            raise _host_only(function.__name__, args)
         if answer is None:
             return call(function.__name__, *args, host=function, **options)
         try:
@@ -144,6 +151,20 @@ def _checked_out(
 
 def _kind(value: Any) -> str:
     return np.result_type(getattr(value, "dtype", value)).kind
+
+
+def _host_only(name: str, args: tuple[Any, ...]) -> HostAccessError:
+    """Tell that a function of the host needs a copy first."""
+    given = next((a for a in args if isinstance(a, DeviceArray)), None)
+    array = "a device array"
+    if given is not None:
+        array = f"a {given.dtype} {given.shape} array on {given.device}"
+    return HostAccessError(
+        f"np.{name} of {array}",
+        where=f"np.{name}",
+        why="it writes the elements, which are in device memory, on the host",
+        fix=f"copy first: np.{name} of tensor.cpu().numpy(), or of x.copy_to_host()",
+    )
 
 
 def _unsupported(name: str, given: str) -> UnsupportedError:

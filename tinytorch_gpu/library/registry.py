@@ -1,58 +1,77 @@
-"""The table of kernels: op × key → the function registered last.
+"""The table of kernels: op × key → the functions registered, the last one on top.
 
-The learner's registration covers the shipped one; `override` takes it away again.
+The learner's registration covers the shipped one; `override` puts one on top for a
+while. In PyTorch's words; `op "_"` holds the fallbacks, which serve every op.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.errors import DuplicateKernelError
 from tinytorch_gpu.library.keys import DispatchKey, device_key
+from tinytorch_gpu.library.registration import Registration, registration
 from tinytorch_gpu.library.schema import qualified, schema_of
-from tinytorch_gpu.trace import KernelSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Registration", "find", "impl", "override", "registered"]
+    from tinytorch_gpu.trace import KernelSource
 
+__all__ = [
+    "ANY_OP",
+    "find",
+    "has_kernel",
+    "impl",
+    "override",
+    "put",
+    "register_kernel",
+    "registered",
+    "take_away",
+    "when_changed",
+]
+
+ANY_OP = "_"  # torch.library's name for the namespace of all ops
 Function = TypeVar("Function", bound="Callable[..., Any]")
-
-
-@dataclass(frozen=True)
-class Registration:
-    """One registered function.
-
-    Args:
-        function: the host function that launches the kernels.
-        source: its name, file and line.
-    """
-
-    function: Callable[..., Any]
-    source: KernelSource
+Types = str | tuple[str, ...] | list[str] | None
 
 
 _table: dict[tuple[str, DispatchKey], list[Registration]] = {}
+_hear: list[Callable[[], None]] = []
 
 
-def impl(qualname: str, device: str = "simgpu") -> Callable[[Function], Function]:
-    """Register a function as an op's kernel on a device; use as a decorator.
+def when_changed(hear: Callable[[], None]) -> None:
+    """Have a function called whenever the table changes."""
+    _hear.append(hear)
+
+
+@overload
+def impl(qualname: str, types: Types = ...) -> Callable[[Function], Function]: ...
+
+
+@overload
+def impl(qualname: str, types: Types, func: Function) -> Function: ...
+
+
+def impl(
+    qualname: str, types: Types = "simgpu", func: Function | None = None
+) -> Function | Callable[[Function], Function]:
+    """Register a function as an op's kernel; a call, or a decorator without `func`.
 
     Args:
         qualname: the op, for example `"tinytorch::sigmoid"`.
-        device: `"simgpu"`.
+        types: device types or keys, one or several; see `device_key`.
+        func: the function.
 
     Returns:
-        A decorator that registers the function and returns it unchanged.
+        The function, or the decorator that registers and returns it.
 
     Raises:
         OpNotFoundError: no op has that name.
         ValueError: kernels cannot be registered for that device.
-        UnsupportedError: what is decorated is no Python function.
+        UnsupportedError: what is registered is no Python function.
+        DuplicateKernelError: another function of yours is registered there.
 
     Example:
         >>> from tinytorch_gpu.library.schema import define
@@ -63,42 +82,81 @@ def impl(qualname: str, device: str = "simgpu") -> Callable[[Function], Function
         >>> find("lesson::same", DispatchKey.SIMGPU).function is same
         True
     """
-    op, key = qualified(qualname), device_key(device)
+    op = qualified(qualname)
+    names = types if isinstance(types, (tuple, list)) else (types,)
+    keys = [device_key(name) for name in names]
     schema_of(op)
 
     def register(function: Function) -> Function:
-        stack = _table.setdefault((op, key), [])
-        made = Registration(function, _source(function))
-        if stack and _is_rerun(stack[-1], made):
-            stack.pop()  # the same notebook cell again
-        stack.append(made)
+        made = registration(function)
+        for key in keys:
+            _register(op, key, made)
         return function
 
-    return register
+    return register if func is None else register(func)
+
+
+@overload
+def register_kernel(
+    op: str, device_types: Types, /
+) -> Callable[[Function], Function]: ...
+
+
+@overload
+def register_kernel(op: str, device_types: Types, func: Function, /) -> Function: ...
+
+
+def register_kernel(
+    op: str, device_types: Types, func: Function | None = None, /
+) -> Function | Callable[[Function], Function]:
+    """Register a function as an op's kernel for device types, as torch.library does.
+
+    Args:
+        op: the op.
+        device_types: see `impl`; None for code that runs on any device.
+        func: the function; without it this is a decorator.
+
+    Raises:
+        OpNotFoundError: no op has that name.
+        ValueError: kernels cannot be registered for that device.
+        UnsupportedError: what is registered is no Python function.
+        DuplicateKernelError: another function of yours is registered there.
+
+    Example:
+        >>> from tinytorch_gpu.library.schema import define
+        >>> define("lesson::twice", "(x)")
+        >>> @register_kernel("lesson::twice", None)
+        ... def twice(x):
+        ...     return x + x
+        >>> "lesson::twice" in registered(DispatchKey.DECOMPOSE)
+        True
+    """
+    return impl(op, device_types) if func is None else impl(op, device_types, func)
 
 
 @contextmanager
 def override(
     qualname: str, device: str, function: Callable[..., Any]
 ) -> Iterator[None]:
-    """Use another kernel for an op within a `with` block.
+    """Use another kernel for an op within a `with` block; blocks may be nested.
 
     Args:
         qualname: the op.
-        device: `"simgpu"`.
+        device: a device type or a key, see `impl`.
         function: the function to use.
 
     Raises:
         OpNotFoundError: no op has that name.
+        UnsupportedError: it is no Python function.
     """
-    place = (qualified(qualname), device_key(device))
-    schema_of(place[0])
-    before = list(_table.get(place, ()))
-    impl(qualname, device)(function)
+    op, key = qualified(qualname), device_key(device)
+    schema_of(op)
+    made = registration(function)
+    put(op, key, made)
     try:
         yield
     finally:
-        _table[place] = before
+        take_away(op, key, made)
 
 
 def find(qualname: str, key: DispatchKey) -> Registration | None:
@@ -107,27 +165,77 @@ def find(qualname: str, key: DispatchKey) -> Registration | None:
     return stack[-1] if stack else None
 
 
+def has_kernel(qualname: str) -> bool:
+    """Tell whether a function is registered for an op at SimGPU, and no fallthrough.
+
+    Example:
+        >>> has_kernel("lesson::nothing")
+        False
+    """
+    found = find(qualified(qualname), DispatchKey.SIMGPU)
+    return found is not None and not found.is_fallthrough
+
+
 def registered(key: DispatchKey = DispatchKey.SIMGPU) -> dict[str, KernelSource]:
-    """Return every op that has a kernel, with the kernel's place."""
-    return {op: s[-1].source for (op, k), s in sorted(_by_name()) if k is key and s}
+    """Return every op that has a function at a key, with the function's place."""
+    ops = sorted(op for (op, k), stack in _table.items() if k is key and stack)
+    return {op: _table[op, key][-1].source for op in ops if op != ANY_OP}
 
 
-def _by_name() -> list[tuple[tuple[str, DispatchKey], list[Registration]]]:
-    return sorted(_table.items(), key=lambda item: item[0][0])
+def put(op: str, key: DispatchKey, made: Registration) -> None:
+    """Put a registration on top of an op's others."""
+    _table.setdefault((op, key), []).append(made)
+    _changed()
 
 
-def _source(function: Callable[..., Any]) -> KernelSource:
-    if not isinstance(function, FunctionType):
-        raise UnsupportedError(
-            f"a {type(function).__name__} registered as an op's kernel",
-            where="library.impl",
-            why="the op calls a Python function that allocates `out` and launches",
-            fix="write a function: def op(x): out = cuda.device_array_like(x);\n"
-            "kernel[grid, block](x, out); return out",
-        )
-    return KernelSource.of(function)
+def take_away(op: str, key: DispatchKey, made: Registration) -> None:
+    """Take a registration away, wherever in the stack it is."""
+    stack = _table.get((op, key), [])
+    stack[:] = [other for other in stack if other is not made]
+    _changed()
+
+
+def _register(op: str, key: DispatchKey, made: Registration) -> None:
+    """Put a function on top; what it redefines goes, what it contradicts is told."""
+    stack = _table.get((op, key), [])
+    for old in list(stack):
+        if _is_rerun(old, made):
+            take_away(op, key, old)
+    if stack and not (stack[-1].is_shipped or stack[-1].is_fallthrough):
+        raise _duplicate(op, key, stack[-1], made)
+    put(op, key, made)
 
 
 def _is_rerun(old: Registration, new: Registration) -> bool:
-    """Tell whether a cell or module was run again: same name, same place."""
-    return old.source == new.source
+    """Tell whether a cell or module was run again.
+
+    Then the new function stands at the same place, or it redefines the old one: in one
+    namespace it has its name. A cell that was changed first is such a case.
+    """
+    if old.source == new.source:
+        return True
+    names = {part.function.__qualname__ for part in (old, new)}
+    spaces = [getattr(part.function, "__globals__", None) for part in (old, new)]
+    is_named = not names & {"_", "<lambda>"}
+    return len(names) == 1 and is_named and spaces[0] is spaces[1]
+
+
+def _duplicate(
+    op: str, key: DispatchKey, old: Registration, new: Registration
+) -> DuplicateKernelError:
+    sites = tuple(f"{r.source.file}:{r.source.line}" for r in (old, new))
+    return DuplicateKernelError(
+        f"op `{op}` has two registrations at {key.value}",
+        where=f"first {old.source.name}: {sites[0]}\n"
+        f"now   {new.source.name}: {sites[1]}",
+        why="one function serves an op at a key; which of the two, nobody said",
+        fix="give both the same name, so that the second replaces the first; or\n"
+        f'with library.override("{op}", "{key.value}", {new.source.name}): ...',
+        op=op,
+        sites=sites,
+    )
+
+
+def _changed() -> None:
+    for hear in _hear:
+        hear()

@@ -1,79 +1,104 @@
-"""What a registered function may return: device arrays of the shape that the op has.
-
-Only TinyTorch's own ops are checked; what other ops return is their own business.
-"""
+"""What a registered function may return: device arrays as the op's rule says."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tinytorch_gpu.errors import KernelTypeError, ShapeError
-from tinytorch_gpu.library.schema import parameters_of
+from tinytorch_gpu.errors import DtypeError, KernelTypeError, ShapeError
+from tinytorch_gpu.library.fakes import expected_results
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
-    from tinytorch_gpu.library.registry import Registration
+    from tinytorch_gpu.library.fakes import FakeArray
+    from tinytorch_gpu.library.registration import Registration
 
-__all__ = ["check_result"]
+__all__ = ["check_result", "parts_of"]
 
 
 def check_result(
-    op: str, result: Any, operands: tuple[Any, ...], found: Registration
+    op: str,
+    result: Any,
+    operands: tuple[Any, ...],
+    parameters: dict[str, Any],
+    found: Registration,
 ) -> None:
-    """Refuse a result that is no device array, or has another shape than the op's.
+    """Refuse a result that is no device array, or is not what the op's rule says.
 
     Args:
-        op: qualified name.
+        op: qualified name; other ops than TinyTorch's are checked if they have a rule.
         result: what the registered function returned.
         operands: what it was given.
+        parameters: what it was given by name.
         found: the registration, for the error.
 
     Raises:
-        KernelTypeError: the result is no device array.
-        ShapeError: an element-wise op's result has another shape than its operands.
+        KernelTypeError: the result is no device array, or too few or too many.
+        ShapeError: it has another shape than the rule says.
+        DtypeError: it has another dtype.
     """
-    if not op.startswith("tinytorch::"):
+    expected = expected_results(op, operands, parameters)
+    if expected is None and not op.startswith("tinytorch::"):
         return
-    parts = result if _is_several(op, result) else (result,)
-    if not all(
-        isinstance(p, DeviceArray) for p in parts if p is not None or p is result
-    ):
-        raise KernelTypeError(
-            f"the function registered for `{op}` returned {_kind(result)}",
-            where=str(found.source),
-            why="an op on device arrays gives a device array",
-            fix="allocate it with out = cuda.device_array_like(x), and `return out`",
-        )
-    expected = _shape(op, operands)
-    if expected is not None and result.shape != expected:
+    parts = parts_of(result)
+    # None stands for an input that gets no gradient.
+    arrays = [p for p in parts if p is not None or p is result]
+    is_several = op.endswith("_backward") or expected is None or len(expected) > 1
+    if isinstance(result, (tuple, list)) and not is_several:
+        raise _no_array(op, result, found)
+    if not arrays or not all(isinstance(p, DeviceArray) for p in arrays):
+        raise _no_array(op, result, found)
+    if expected is None:
+        return
+    if len(parts) != len(expected) and not op.endswith("_backward"):
+        raise _other_count(op, len(parts), len(expected), found)
+    for part, wanted in zip(parts, expected, strict=False):
+        if part is not None and wanted is not None:
+            _check_array(op, part, wanted, found)
+
+
+def parts_of(result: Any) -> tuple[Any, ...]:
+    """Return an op's results as a tuple."""
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+def _check_array(
+    op: str, result: DeviceArray, wanted: FakeArray, found: Registration
+) -> None:
+    if result.shape != wanted.shape:
         raise ShapeError(
             f"the function registered for `{op}` returned shape {result.shape}",
             where=str(found.source),
-            why=f"the operands give shape {expected}",
-            fix=f"allocate `out` with shape {expected}",
+            why=f"the operands give shape {wanted.shape}",
+            fix=f"allocate `out` with shape {wanted.shape}",
             shape=result.shape,
+        )
+    if result.dtype != wanted.dtype:
+        raise DtypeError(
+            f"the function registered for `{op}` returned {result.dtype.name}",
+            where=str(found.source),
+            why=f"the operands give {wanted.dtype.name}",
+            fix=f"allocate it: out = cuda.device_array({wanted.shape}, "
+            f"np.{wanted.dtype.name})",
+            dtype=result.dtype,
         )
 
 
-def _is_several(op: str, result: Any) -> bool:
-    """Tell a tuple of results: gradients, where None stands for an input that has none.
-
-    Max pooling returns two as well: what is largest, and where it stands.
-    """
-    has_parts = op.endswith(("_backward", "_with_indices"))
-    return has_parts and isinstance(result, tuple) and len(result) > 0
-
-
-def _kind(result: Any) -> str:
-    return "nothing" if result is None else f"a {type(result).__name__}"
+def _no_array(op: str, result: Any, found: Registration) -> KernelTypeError:
+    kind = "nothing" if result is None else f"a {type(result).__name__}"
+    return KernelTypeError(
+        f"the function registered for `{op}` returned {kind}",
+        where=str(found.source),
+        why="an op on device arrays gives a device array",
+        fix="allocate it with out = cuda.device_array_like(x), and `return out`",
+    )
 
 
-def _shape(op: str, operands: tuple[Any, ...]) -> tuple[int, ...] | None:
-    """Return the result's shape of an element-wise op, None for other ops."""
-    parameters = parameters_of(op)
-    if not parameters.startswith(("(x, out", "(x, y, out")):
-        return None
-    arrays = (o.shape for o in operands if isinstance(o, DeviceArray))
-    return np.broadcast_shapes(*arrays)
+def _other_count(
+    op: str, given: int, wanted: int, found: Registration
+) -> KernelTypeError:
+    return KernelTypeError(
+        f"the function registered for `{op}` returned {given} results",
+        where=str(found.source),
+        why=f"the op gives {wanted}",
+        fix="return one array for each result of the op",
+    )

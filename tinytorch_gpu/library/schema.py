@@ -7,10 +7,11 @@ shipped ones stand in `SHIPPED`.
 from __future__ import annotations
 
 import difflib
+import re
 
 from tinytorch_gpu.errors import DuplicateKernelError, OpNotFoundError
 
-__all__ = ["define", "defined", "parameters_of", "qualified", "schema_of"]
+__all__ = ["define", "defined", "qualified", "schema_of"]
 
 SHIPPED = """
 add(x, y, out=None)            sub(x, y, out=None)          mul(x, y, out=None)
@@ -76,28 +77,30 @@ def _shipped() -> dict[str, str]:
 _schemas = _shipped()
 
 
-def define(qualname: str, parameters: str) -> None:
+def define(qualname: str, schema: str) -> None:
     """Add an op.
 
     Args:
         qualname: `"namespace::name"`.
-        parameters: its parameters as in a `def`, for example `"(x, y)"`.
+        schema: its parameters as in a `def`, for example `"(x, dim=-1)"`; or with types
+            as PyTorch writes them: `"(Tensor x, int dim=-1) -> Tensor"`.
 
     Raises:
         DuplicateKernelError: the op exists with other parameters.
         OpNotFoundError: the name has no namespace.
 
     Example:
-        >>> define("lesson::double", "(x)")
+        >>> define("lesson::double", "(Tensor x, *, float by=2.0) -> Tensor")
         >>> schema_of("lesson::double")
-        '(x)'
+        '(x, *, by=2.0)'
     """
+    parameters = _plain(schema)
     if "::" not in qualname:
         raise OpNotFoundError(
             f"the op name {qualname!r} has no namespace",
             where="library.define",
             why="an op is named namespace::name",
-            fix=f'library.define("mine::{qualname}", "{parameters}")',
+            fix=f'library.define("mine::{qualname}", "{schema}")',
         )
     if _schemas.get(qualname, parameters) != parameters:
         raise DuplicateKernelError(
@@ -139,11 +142,6 @@ def defined() -> frozenset[str]:
     return frozenset(_schemas)
 
 
-def parameters_of(qualname: str) -> str:
-    """Return an op's parameters, "" if it is not defined."""
-    return _schemas.get(qualname, "")
-
-
 def qualified(name: str) -> str:
     """Return the name with the namespace `tinytorch` if it has none.
 
@@ -152,3 +150,12 @@ def qualified(name: str) -> str:
         'tinytorch::add'
     """
     return name if "::" in name else f"tinytorch::{name}"
+
+
+def _plain(schema: str) -> str:
+    """Drop what PyTorch writes more: types before names, and what is returned."""
+    taken = schema.partition("->")[0].strip().removeprefix("(").removesuffix(")")
+    parts = re.split(r",(?![^\[(]*[\])])", taken)
+    names = [part.strip().partition("=") for part in parts if part.strip()]
+    plain = [f"{(left.split() or [''])[-1]}{eq}{right}" for left, eq, right in names]
+    return f"({', '.join(plain)})"

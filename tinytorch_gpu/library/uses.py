@@ -25,7 +25,12 @@ def use_of(value: Any) -> Any:
     if not isinstance(value, DeviceArray):
         return value
     return ArrayUse(
-        value.address, value.shape, value.strides, value.dtype.name, value.device
+        value.address,
+        value.shape,
+        value.strides,
+        value.dtype.name,
+        value.device,
+        value.buffer.serial,
     )
 
 

@@ -1,11 +1,14 @@
 """NumPy's operators and ufuncs on device arrays are launches."""
 
+import io
+
 import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda, library, profiler
 from tinytorch_gpu.errors import (
     DeviceMismatchError,
+    HostAccessError,
     MissingKernelError,
     UnsupportedError,
 )
@@ -122,3 +125,23 @@ def test_assignment_writes_scalars_arrays_and_slices():
     expected = np.full_like(A, 0.5)
     expected[1], expected[2, 1:3] = B[1], B[2, 1:3]
     np.testing.assert_array_equal(x.copy_to_host(), expected)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: np.save(io.BytesIO(), x),
+        lambda x: np.savez(io.BytesIO(), x=x),
+        lambda x: np.savez_compressed(io.BytesIO(), x),
+        lambda x: np.savetxt(io.StringIO(), x),
+        np.array2string,
+        np.array_repr,
+        np.array_str,
+    ],
+)
+def test_what_writes_elements_says_to_copy_first(write):
+    x = cuda.to_device(np.ones((2, 3), np.float32))
+    with pytest.raises(HostAccessError, match=r"x\.copy_to_host\(\)") as caught:
+        write(x)
+    assert "np." in caught.value.what
+    assert "library.define" not in str(caught.value)

@@ -1,0 +1,269 @@
+"""References of losses, attention, optimizers and ops with indices; in float64."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.library.cases import Case, Given, OpFacts, case, real, single
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["TRAINING"]
+
+SUMMED = 10.0
+BETAS = (0.9, 0.999)
+
+
+def _loss_cases() -> Iterator[Case]:
+    for rows, classes in ((1, 2), (4, 3), (7, 40), (300, 10), (3, 300)):
+        targets = np.arange(rows) * 7 % classes
+        yield case(real((rows, classes)), targets)
+    yield case(single([[1000, 999], [-1000, 0]]), single([0, 1]))
+    logits = Given(real((5, 4)), lambda a: a.T, "transposed")
+    yield Case((logits, Given(np.array([0, 4, 2, 1]))))
+    yield case(real((3, 4), "float64"), np.array([0, 3, 1]))
+
+
+def _log_likelihood(logits: Any) -> Any:
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def _cross_entropy(logits: Any, targets: Any) -> Any:
+    rows = np.arange(len(logits))
+    return -_log_likelihood(logits)[rows, targets.astype(int)].mean()
+
+
+def _cross_entropy_backward(grad: Any, logits: Any, targets: Any) -> Any:
+    hot = np.eye(logits.shape[1])[targets.astype(int)]
+    return (np.exp(_log_likelihood(logits)) - hot) * grad / len(logits)
+
+
+def _loss_backward_cases() -> Iterator[Case]:
+    for given in _loss_cases():
+        dtype = given.operands[0].base.dtype
+        yield Case((Given(np.full((), 0.5, dtype)), *given.operands))
+
+
+def _attention_operands(
+    batch: tuple[int, ...], queries: int, keys: int, dtype: str = "float32"
+) -> list[Any]:
+    shapes = ((queries, 4), (keys, 4), (keys, 3))
+    return [real((*batch, *s), dtype, seed=i) for i, s in enumerate(shapes)]
+
+
+def _attention_cases(*, backward: bool) -> Iterator[Case]:
+    for batch, queries, keys in (
+        ((), 1, 1),
+        ((), 5, 7),
+        ((2, 3), 4, 4),
+        ((2,), 3, 130),
+    ):
+        operands = _attention_operands(batch, queries, keys)
+        mask = real((queries, keys), seed=9) > -1
+        grad = [real((*batch, queries, 3), seed=5)] if backward else []
+        yield case(*grad, *operands, mask)
+        yield case(*grad, *operands, scale=0.1)
+    grad = [real((5, 3), "float64", seed=5)] if backward else []
+    yield case(*grad, *_attention_operands((), 5, 7, "float64"))
+    if not backward:
+        yield case(*_attention_operands((2,), 4, 6), version="decomposed")
+
+
+def _weights(q: Any, k: Any, mask: Any, scale: Any) -> tuple[Any, Any]:
+    scale = 1 / np.sqrt(q.shape[-1]) if scale is None else scale
+    seen = 1.0 if mask is None else (np.asarray(mask) != 0) * 1.0
+    scores = q @ k.swapaxes(-1, -2) * scale
+    top = np.where(seen, scores, -np.inf).max(-1, keepdims=True)
+    raised = np.exp(scores - np.where(np.isfinite(top), top, 0)) * seen
+    total = raised.sum(-1, keepdims=True)
+    return raised / np.where(total == 0, 1, total), scale
+
+
+def _attention(
+    q: Any, k: Any, v: Any, mask: Any = None, scale: Any = None, version: str = ""
+) -> Any:
+    del version
+    return _weights(q, k, mask, scale)[0] @ v
+
+
+def _attention_backward(
+    grad: Any, q: Any, k: Any, v: Any, mask: Any = None, scale: Any = None
+) -> Any:
+    weights, number = _weights(q, k, mask, scale)
+    by_weights = grad @ v.swapaxes(-1, -2)
+    inner = by_weights - (by_weights * weights).sum(-1, keepdims=True)
+    by_scores = weights * inner * number
+    by_k = by_scores.swapaxes(-1, -2) @ q
+    return by_scores @ k, by_k, weights.swapaxes(-1, -2) @ grad
+
+
+def _sgd_cases() -> Iterator[Case]:
+    for shape in ((1,), (7,), (5, 40)):
+        param, grad, buffer = (real(shape, seed=s) for s in range(3))
+        yield case(param, grad, lr=0.1)
+        more = {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.01}
+        yield case(param, grad, buffer, **more)
+
+
+def _sgd(
+    param: Any,
+    grad: Any,
+    buffer: Any = None,
+    lr: float = 0.01,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+) -> Any:
+    slope = grad + weight_decay * param
+    if buffer is not None:
+        buffer[...] = slope = momentum * buffer + slope
+    param[...] = param - lr * slope
+    return param
+
+
+def _adam_cases() -> Iterator[Case]:
+    for shape in ((1,), (7,), (5, 40)):
+        param, grad, m = (real(shape, seed=s) for s in range(3))
+        v = real(shape, low=0.1, high=1, seed=3)
+        yield case(param, grad, m, v, step=1, lr=0.1)
+        yield case(param, grad, m, v, step=3, lr=0.1, weight_decay=0.05)
+
+
+def _adam(shrinks: bool) -> Callable[..., Any]:
+    def step_of(
+        param: Any,
+        grad: Any,
+        m: Any,
+        v: Any,
+        step: int,
+        lr: float,
+        weight_decay: float | None = None,
+    ) -> Any:
+        decay = (0.01 if shrinks else 0.0) if weight_decay is None else weight_decay
+        slope = grad if shrinks else grad + decay * param
+        m[...] = BETAS[0] * m + (1 - BETAS[0]) * slope
+        v[...] = BETAS[1] * v + (1 - BETAS[1]) * slope * slope
+        hat = m / (1 - BETAS[0] ** step)
+        root = np.sqrt(v / (1 - BETAS[1] ** step)) + 1e-8
+        param[...] = param * (1 - lr * decay * shrinks) - lr * hat / root
+        return param
+
+    return step_of
+
+
+PLACES = np.array([[1, -1, 0], [3, 2, -4]])
+
+
+def _select_cases() -> Iterator[Case]:
+    for dim in (0, 1, -1):
+        yield case(real((4, 5, 4)), dim, PLACES)
+    yield Case((Given(real((5, 4)), lambda a: a.T, "transposed"), 0, Given(PLACES)))
+    yield case(real((4, 80)), 0, np.array([2, 2, 0]))
+    yield case(real((4, 3)), 0, np.zeros(0, np.int64))
+
+
+def _gather_cases() -> Iterator[Case]:
+    for dim in (0, 1, -1):
+        lengths = [4, 5, 6]
+        lengths[dim] = 9
+        places = np.arange(np.prod(lengths)).reshape(lengths) % [4, 5, 6][dim]
+        yield case(real((4, 5, 6)), dim, places)
+
+
+def _scatter_cases() -> Iterator[Case]:
+    for given in _gather_cases():
+        source = real(given.operands[2].base.shape, seed=1)
+        yield Case((*given.operands, Given(source)))
+    yield case(real((3,)), 0, np.array([1, 0, 1]), real((3,), seed=1))
+
+
+def _scatter_add(x: Any, dim: int, index: Any, src: Any) -> Any:
+    out = x.copy()
+    at: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    at[dim] = index
+    np.add.at(out, tuple(at), src)
+    return out
+
+
+def _key(indices: Any) -> Any:
+    return tuple(slice(None) if i is None else i for i in indices)
+
+
+def _index_cases() -> Iterator[Case]:
+    row = PLACES[0]
+    for indices in ((PLACES,), (None, PLACES), (PLACES, None, PLACES), (PLACES, row)):
+        yield case(real((4, 5, 4)), indices)
+
+
+def _put_cases() -> Iterator[Case]:
+    rows = np.array([0, 3, -2])
+    yield case(real((4, 3)), (rows,), real((3, 3), seed=1))
+    yield case(real((4, 6)), (None, rows), real((4, 3), seed=1))
+    twice = np.array([2, 2, 0])
+    yield case(real((4,)), (twice,), real((3,), seed=1), accumulate=True)
+
+
+def _index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    if accumulate:
+        np.add.at(x, _key(indices), values)
+    else:
+        x[_key(indices)] = values
+    return x
+
+
+def _embedding_cases(*, backward: bool) -> Iterator[Case]:
+    for indices in (np.array([1]), np.array([[0, 2], [2, 1]]), single([2, 0])):
+        if backward:
+            grad = real((*indices.shape, 40), seed=1)
+            yield case(grad, indices, num_embeddings=3)
+        else:
+            yield case(real((3, 40)), indices)
+
+
+def _embedding_backward(grad: Any, indices: Any, num_embeddings: int) -> Any:
+    out = np.zeros((num_embeddings, grad.shape[-1]))
+    np.add.at(out, indices.astype(int), grad)
+    return out
+
+
+def _nonzero_cases() -> Iterator[Case]:
+    yield case(single([0, 1, 0, 2]))
+    yield case(real((5, 40)) > 0)
+    yield case(np.zeros(3, np.float32))
+    yield case(np.zeros(0, np.float32))
+
+
+TRAINING: dict[str, OpFacts] = {
+    "cross_entropy": OpFacts(_cross_entropy, _loss_cases, slack=SUMMED),
+    "cross_entropy_backward": OpFacts(_cross_entropy_backward, _loss_backward_cases),
+    "scaled_dot_product_attention": OpFacts(
+        _attention, partial(_attention_cases, backward=False), slack=SUMMED
+    ),
+    "scaled_dot_product_attention_backward": OpFacts(
+        _attention_backward, partial(_attention_cases, backward=True), slack=SUMMED
+    ),
+    "fused_sgd": OpFacts(_sgd, _sgd_cases, mutates=(0, 2)),
+    "fused_adam": OpFacts(_adam(shrinks=False), _adam_cases, mutates=(0, 2, 3)),
+    "fused_adamw": OpFacts(_adam(shrinks=True), _adam_cases, mutates=(0, 2, 3)),
+    "index_select": OpFacts(
+        lambda x, dim, index: np.take(x, index.astype(int), dim), _select_cases
+    ),
+    "gather": OpFacts(
+        lambda x, dim, index: np.take_along_axis(x, index, dim), _gather_cases
+    ),
+    "scatter_add": OpFacts(_scatter_add, _scatter_cases, slack=SUMMED),
+    "index": OpFacts(lambda x, indices: x[_key(indices)], _index_cases),
+    "index_put": OpFacts(_index_put, _put_cases, mutates=(0,)),
+    "embedding": OpFacts(
+        lambda weight, indices: weight[indices.astype(int)],
+        partial(_embedding_cases, backward=False),
+    ),
+    "embedding_backward": OpFacts(
+        _embedding_backward, partial(_embedding_cases, backward=True)
+    ),
+    "flatnonzero": OpFacts(np.flatnonzero, _nonzero_cases),
+}

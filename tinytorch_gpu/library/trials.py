@@ -1,0 +1,185 @@
+"""Trials: run an op on one case, and tell who wrote an element of its result.
+
+Comes in: an op, a case. Goes out: the result with everything that was seen: the error,
+the records, what the sanitizer found, the memory of the operands afterwards.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinytorch_gpu.library.cases import Given
+from tinytorch_gpu.library.dispatcher import call
+from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.sanitize import sanitize
+from tinytorch_gpu.runtime.tracing import tracing
+from tinytorch_gpu.trace import CopyRecord, LaunchRecord, OpRecord
+from tinytorch_gpu.trace.queries import touches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tinytorch_gpu.library.cases import Case, OpFacts
+    from tinytorch_gpu.memory import DeviceArray
+    from tinytorch_gpu.sanitizer import Finding
+    from tinytorch_gpu.trace import LaunchTrace, Record
+    from tinytorch_gpu.trace.lane_records import LaneRecord
+
+__all__ = ["Trial", "reference_of", "trial_of", "writer_of"]
+
+WRITES = ("store", "atomic")
+
+
+@dataclass
+class Trial:
+    """What one case showed.
+
+    Args:
+        case: the case.
+        operands: what the op was called with.
+        parameters: likewise, by name.
+        bases: the memory of each array operand, in the order of `case.arrays()`.
+        result: what the op gave.
+        error: what it raised, or None.
+        records: what the timeline told.
+        findings: what the sanitizer found.
+    """
+
+    case: Case
+    operands: tuple[Any, ...]
+    parameters: dict[str, Any]
+    bases: list[DeviceArray]
+    result: Any = None
+    error: Exception | None = None
+    records: list[Record] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def launches(self) -> list[LaunchRecord]:
+        """The launches."""
+        return [r for r in self.records if isinstance(r, LaunchRecord)]
+
+    @property
+    def copies_to_host(self) -> list[CopyRecord]:
+        """The copies from device to host."""
+        copies = [r for r in self.records if isinstance(r, CopyRecord)]
+        return [copy for copy in copies if copy.direction == "d2h"]
+
+    @property
+    def op(self) -> OpRecord | None:
+        """The record of the op itself, the last one told."""
+        ops = [r for r in self.records if isinstance(r, OpRecord)]
+        return ops[-1] if ops else None
+
+
+def trial_of(op: str, case: Case) -> Trial:
+    """Run an op on a case, watched.
+
+    Args:
+        op: qualified name.
+        case: the operands.
+    """
+    trial = _prepared(case)
+    listeners = current_device().timeline.listeners
+    with warnings.catch_warnings(), sanitize(show=False) as report:
+        warnings.simplefilter("ignore")
+        listeners.append(trial.records.append)
+        try:
+            trial.result = call(op, *trial.operands, **trial.parameters)
+        except Exception as error:  # noqa: BLE001  (whatever the learner's code raises)
+            trial.error = error
+        finally:
+            listeners.pop()
+    trial.findings = report.findings
+    return trial
+
+
+def reference_of(facts: OpFacts, case: Case) -> tuple[Any, list[Any]]:
+    """Compute a case in NumPy.
+
+    Args:
+        facts: the op's.
+        case: the operands.
+
+    Returns:
+        The result, and the array operands afterwards, floats in float64.
+    """
+    hosts: list[Any] = []
+
+    def made(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(made, value))
+        if not isinstance(value, Given):
+            return value
+        host = value.on_host()
+        is_float = host.dtype.kind == "f"
+        hosts.append(host.astype(np.float64) if is_float else host.copy())
+        return hosts[-1]
+
+    operands = [made(value) for value in case.operands]
+    named = {name: made(value) for name, value in case.parameters.items()}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # means of nothing
+        return facts.reference(*operands, **named), hosts
+
+
+def writer_of(
+    op: str, case: Case, part: int, index: tuple[int, ...], *, is_operand: bool = False
+) -> tuple[LaneRecord | None, bool]:
+    """Run a case again with everything kept, and ask who wrote an element last.
+
+    Args:
+        op: qualified name.
+        case: the operands.
+        part: which of the results, or of the array operands.
+        index: the element.
+        is_operand: it is an element of an operand's memory.
+
+    Returns:
+        The access, or None; and whether the run ended as it should.
+    """
+    trial = _prepared(case)
+    with warnings.catch_warnings(), tracing() as traces:
+        warnings.simplefilter("ignore")
+        try:
+            result = call(op, *trial.operands, **trial.parameters)
+        except Exception:  # noqa: BLE001  (told by the trial already)
+            return None, False
+    several = result if isinstance(result, (tuple, list)) else (result,)
+    array = trial.bases[part] if is_operand else several[part]
+    place = array.address + sum(
+        i * step for i, step in zip(index, array.strides, strict=True)
+    )
+    found = (write for trace in reversed(traces) for write in _writes(trace, place))
+    return next(found, None), True
+
+
+def _prepared(case: Case) -> Trial:
+    bases: list[DeviceArray] = []
+
+    def made(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(made, value))
+        if not isinstance(value, Given):
+            return value
+        base, view = value.on_device()
+        bases.append(base)
+        return view
+
+    operands = tuple(made(value) for value in case.operands)
+    named = {name: made(value) for name, value in case.parameters.items()}
+    return Trial(case, operands, named, bases)
+
+
+def _writes(trace: LaunchTrace, place: int) -> Sequence[LaneRecord]:
+    """Return the writes of a launch to the element at an address, the last first."""
+    for array in trace.arrays:
+        cell, rest = divmod(place - array.address, array.itemsize)
+        if array.space == "global" and not rest and 0 <= cell < array.length:
+            seen = touches(trace, array, cell, None, None)
+            return [write for write in seen if write.kind in WRITES][::-1]
+    return []
