@@ -109,3 +109,19 @@ def test_buffers_move_with_their_layer(package):
     assert layer.running_mean.device == "simgpu:0"
     move_model(layer, "cpu")
     assert isinstance(layer.running_mean, np.ndarray)
+
+
+@pytest.mark.parametrize("wrong", [9.0, -1.0, 1.5])
+def test_a_token_that_is_no_row_is_refused_where_the_cpu_refuses_it(package, wrong):
+    layer = package.get("Embedding")(9, 8)
+    tokens = TOKENS.copy()
+    tokens[1, 2] = wrong
+    try:
+        layer.forward(package.plain(tokens))
+    except (IndexError, ValueError):
+        pass
+    else:
+        pytest.skip("the package itself takes it on the CPU")
+    move_model(layer, "simgpu")
+    with pytest.raises((IndexError, ValueError), match=r"row|range|vocab|integers"):
+        layer.forward(package.plain(tokens, "simgpu"))

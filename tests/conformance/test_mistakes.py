@@ -235,5 +235,8 @@ def test_library_constants_are_copied_with_a_reason(package, there):
         out = package.get("Dropout")(0.5)(there)
     copies = [r for r in prof.events() if hasattr(r, "direction")]
     assert out.device == "simgpu:0"
-    reasons = {copy.reason for copy in copies}
-    assert reasons <= {"made in Dropout.forward", "x[...] = host array"}
+    # The embedded core's Dropout writes its mask into device memory; TinyTorch's makes a
+    # Tensor of it.
+    embedded, theirs = "x[...] = host array", "made in Dropout.forward"
+    expected = embedded if package.is_complete else theirs
+    assert [(copy.direction, copy.reason) for copy in copies] == [("h2d", expected)]

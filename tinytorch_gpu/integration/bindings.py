@@ -35,6 +35,9 @@ class Binding:
     """How a Function class's call becomes an op's call.
 
     Args:
+        names: what its nodes keep that the op knows of; a node that keeps more is
+            another op's.
+        suits: whether the kernel takes these operands.
         parameters: what the op takes by name.
         more: what the op takes after the inputs.
         saved: what the backward kernel takes beside the gradient.
@@ -43,11 +46,13 @@ class Binding:
             what the op takes.
     """
 
+    names: frozenset[str] = frozenset()
     parameters: Callable[[Any], dict[str, Any]] = _no_parameters
     more: Callable[[Any], tuple[Any, ...]] = lambda _: ()
     saved: Callable[[Any], tuple[Any, ...]] = _inputs
     backward_parameters: Callable[[Any], dict[str, Any]] | None = None
     rule: Callable[[Any, Any], Any] | None = None
+    suits: Callable[[tuple[Any, ...]], bool] = lambda _: True
 
 
 def _named(*names: str) -> Callable[[Any], dict[str, Any]]:
@@ -101,32 +106,53 @@ def _avg_pool2d_rule(node: Any, grad: Any) -> Any:
     return call("avg_pool2d_backward", grad, input_shape=shape, **_WINDOW(node))
 
 
-_AXES = Binding(_named("axis", "keepdims"))
 _WINDOW = _of_layer("kernel_size", "stride", "padding")
+_OF_LAYER = frozenset({"layer"})
+_STATISTICS = frozenset({"mean", "var", "eps", "training"})
+
+
+def _with(*names: str, saved: Callable[[Any], tuple[Any, ...]] = _inputs) -> Binding:
+    """Return the binding of an op whose parameters are attributes of their names."""
+    return Binding(frozenset(names), _named(*names), saved=saved)
+
+
+PLAIN = (
+    "add", "sub", "mul", "div", "matmul", "copy", "exp", "log", "sqrt", "abs", "neg",
+    "square",
+)  # fmt: skip
 BINDINGS = {
-    "sum": _AXES,
-    "mean": _AXES,
-    "max": _AXES,
+    **dict.fromkeys(PLAIN, Binding()),
+    "slice": Binding(frozenset({"key"})),
+    "sum": _with("axis", "keepdims"),
+    "mean": _with("axis", "keepdims"),
+    "max": _with("axis", "keepdims"),
+    "min": _with("axis", "keepdims"),
     "relu": Binding(saved=_input),
     "gelu": Binding(saved=_input),
     "sigmoid": Binding(saved=_output),
     "tanh": Binding(saved=_output),
-    "softmax": Binding(_named("dim"), saved=_output),
-    "log_softmax": Binding(_named("dim"), saved=_output),
-    "cross_entropy": Binding(),
-    "masked_fill": Binding(more=lambda node: (node.mask, node.value)),
-    "conv2d": Binding(
-        _of_layer("stride", "padding"), saved=lambda node: _inputs(node)[:2]
+    "softmax": _with("dim", saved=_output),
+    "log_softmax": _with("dim", saved=_output),
+    "cross_entropy": Binding(suits=lambda arrays: arrays[0].ndim == 2),
+    "masked_fill": Binding(
+        frozenset({"mask", "value"}), more=lambda node: (node.mask, node.value)
     ),
-    "max_pool2d": Binding(_WINDOW, rule=_max_pool2d_rule),
-    "avg_pool2d": Binding(_WINDOW, rule=_avg_pool2d_rule),
+    "conv2d": Binding(
+        _OF_LAYER,
+        _of_layer("stride", "padding"),
+        saved=lambda node: _inputs(node)[:2],
+    ),
+    "max_pool2d": Binding(_OF_LAYER, _WINDOW, rule=_max_pool2d_rule),
+    "avg_pool2d": Binding(_OF_LAYER, _WINDOW, rule=_avg_pool2d_rule),
     "embedding": Binding(
+        frozenset({"indices"}),
         more=lambda node: (node.indices,),
         saved=lambda node: (node.indices,),
         backward_parameters=lambda node: {"num_embeddings": len(node.inputs[0].data)},
     ),
-    "layer_norm": Binding(_named("eps"), saved=lambda node: _inputs(node)[:2]),
+    "layer_norm": _with("eps", saved=lambda node: _inputs(node)[:2]),
     "batch_norm": Binding(
+        _STATISTICS,
         _named("eps"),
         more=_statistics,
         saved=lambda node: (*_inputs(node)[:2], *_statistics(node)),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import io
 import pickle
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,8 +41,8 @@ def patch_checkpoints(patches: Patches, found: TinyTorch) -> None:
         if vars(module).get("pickle") is pickle:
             patches.set(module, "pickle", _proxy())
     for owner in found.classes():
-        if "set_momentum_state" in vars(owner):
-            original = patches.original(owner, "set_momentum_state")
+        original = vars(owner).get("set_momentum_state")
+        if isinstance(original, FunctionType):
             patches.set(owner, "set_momentum_state", _placed(original))
 
 

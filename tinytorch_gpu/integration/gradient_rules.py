@@ -7,21 +7,25 @@ one computes just what the rule says, else its own NumPy code becomes further op
 from __future__ import annotations
 
 from functools import partial, wraps
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.integration.bindings import max_pool2d_backward, sliced
+from tinytorch_gpu.integration.fits import Fits
 from tinytorch_gpu.integration.home import at_home
-from tinytorch_gpu.integration.layer_ops import window_of
+from tinytorch_gpu.integration.layer_ops import layer_candidates, window_of
 from tinytorch_gpu.integration.ops import op_name, own_code
-from tinytorch_gpu.library import call, registered
+from tinytorch_gpu.integration.tracked import tracked_candidates
+from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.integration.detect import TinyTorch
+    from tinytorch_gpu.integration.fits import Candidate
     from tinytorch_gpu.integration.patches import Patches
 
     Launches = Callable[[], Any]
@@ -134,33 +138,54 @@ def patch_gradient_rules(patches: Patches, found: TinyTorch) -> None:
         found: a TinyTorch of generation A.
     """
     base = found.function_class
+    tried = {**tracked_candidates(found), **layer_candidates(found)}
     for node in found.classes() if base else []:
-        if issubclass(node, base) and node is not base and "apply" in vars(node):
-            original = patches.original(node, "apply")
-            name = node.__name__.lstrip("_").removesuffix("Backward")
-            op = f"{op_name(name)}_backward"
+        original = vars(node).get("apply")
+        if not issubclass(node, base) or not isinstance(original, FunctionType):
+            continue
+        if node is not base:
+            op = op_name(node.__name__.lstrip("_").removesuffix("Backward"))
             rule = at_home(original, f"{node.__name__}.apply")
-            patches.set(node, "apply", _rule(rule, OTHER_NAMES.get(op, op)))
+            patches.set(node, "apply", _rule(rule, op, tried.get(op), Fits(found)))
 
 
-def _rule(original: Callable[..., Any], op: str) -> Callable[..., Any]:
+def _rule(
+    original: Callable[..., Any], op: str, candidate: Candidate | None, fits: Fits
+) -> Callable[..., Any]:
+    name = OTHER_NAMES.get(f"{op}_backward", f"{op}_backward")
+
     @wraps(original)
     def apply(self: Any, grad_output: Any) -> Any:
         if not isinstance(grad_output, DeviceArray):
             return original(self, grad_output)
         try:
-            grads = _launches(op, self, grad_output)()
+            launches = _launches(name, self, grad_output)
+            _check_is_tried(fits, candidate, self)
+            grads = launches()
         except _OtherNodeError:
-            return own_code(op, [grad_output], lambda: original(self, grad_output))
+            return own_code(name, [grad_output], lambda: original(self, grad_output))
         return grads if isinstance(grads, tuple) else (grads,)
 
     return apply
 
 
-def _launches(op: str, node: Any, grad: Any) -> Launches:
+def _check_is_tried(fits: Fits, candidate: Candidate | None, node: Any) -> None:
+    """Find a rule that is not the kernel's, or a node that keeps more than those tried.
+
+    Raises:
+        _OtherNodeError: the learner's rule has to run.
+    """
+    if candidate is None or not fits.forward(candidate).fits:
+        raise _OtherNodeError
+    verdict = fits.backward(candidate)
+    if not verdict.fits or vars(node).keys() - verdict.state.keys():
+        raise _OtherNodeError
+
+
+def _launches(name: str, node: Any, grad: Any) -> Launches:
     """Read from the node what its kernel takes; a fault of the kernel comes later."""
-    rule = RULES.get(op)
-    if rule is None or f"tinytorch::{KERNELS.get(op, op)}" not in registered():
+    rule = RULES.get(name)
+    if rule is None or not has_kernel(KERNELS.get(name, name)):
         raise _OtherNodeError
     try:
         return rule(node, grad)

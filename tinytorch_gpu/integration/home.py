@@ -10,24 +10,41 @@ copy's record shows. Code of the learner's own scripts has no home, as in PyTorc
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.runtime.placement import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from tinytorch_gpu.runtime import Device
 
-__all__ = ["at_home", "current_home"]
+__all__ = ["at_home", "away_from_home", "current_home"]
 
-_homes: list[tuple[Device, str]] = []
+_homes: list[tuple[Device, str] | None] = []
 
 
 def current_home() -> tuple[Device, str] | None:
     """Return the device that library code works on now, and whose code it is."""
     return _homes[-1] if _homes else None
+
+
+@contextmanager
+def away_from_home() -> Iterator[None]:
+    """Let library code have no home in the `with` block: it works on the host there.
+
+    Example:
+        >>> with away_from_home():
+        ...     current_home() is None
+        True
+    """
+    _homes.append(None)
+    try:
+        yield
+    finally:
+        _homes.pop()
 
 
 def at_home(function: Callable[..., Any], name: str) -> Callable[..., Any]:

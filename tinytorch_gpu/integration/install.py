@@ -15,11 +15,11 @@ from tinytorch_gpu.integration.layer_ops import patch_layer_ops
 from tinytorch_gpu.integration.layers import patch_layers
 from tinytorch_gpu.integration.notebook import notebook_of
 from tinytorch_gpu.integration.numpy_proxy import numpy_proxy
-from tinytorch_gpu.integration.ops import ops_of, patch_functions, patch_optimizers
+from tinytorch_gpu.integration.ops import patch_functions, patch_optimizers
 from tinytorch_gpu.integration.patches import Patches
+from tinytorch_gpu.integration.summary import served
 from tinytorch_gpu.integration.tensor import patch_tensor
-from tinytorch_gpu.integration.tracked import patch_tracked, tracked_ops
-from tinytorch_gpu.library import registered
+from tinytorch_gpu.integration.tracked import patch_tracked
 from tinytorch_gpu.runtime.device import use_gpus
 
 if TYPE_CHECKING:
@@ -49,26 +49,24 @@ class Installation:
     @property
     def ops_with_kernels(self) -> tuple[str, ...]:
         """Ops of this TinyTorch that a kernel serves."""
-        return tuple(op for op in self._ops() if f"tinytorch::{op}" in registered())
+        return served(self.tinytorch).by_kernels
 
     @property
     def decomposed_ops(self) -> tuple[str, ...]:
         """Ops of this TinyTorch whose own NumPy code becomes further ops."""
-        return tuple(op for op in self._ops() if f"tinytorch::{op}" not in registered())
-
-    def _ops(self) -> list[str]:
-        is_b = self.tinytorch.generation == "B"
-        return ops_of(self.tinytorch) if is_b else tracked_ops(self.tinytorch)
+        return served(self.tinytorch).by_own_code
 
     def __str__(self) -> str:
         """Tell in a few lines what was found and which ops have kernels."""
         count, names = len(self.gpus), ", ".join(gpu.name for gpu in self.gpus)
         models = f"simgpu models {'a' if count == 1 else f'{count} GPUs:'} {names}"
-        return (
-            f"{models}\n{self.tinytorch}\n"
-            f"these ops have kernels: {', '.join(self.ops_with_kernels)}\n"
-            f"these decompose: {', '.join(self.decomposed_ops)}"
-        )
+        found_out = served(self.tinytorch)
+        lines = [
+            f"these ops have kernels: {', '.join(found_out.by_kernels)}",
+            f"these decompose: {', '.join(found_out.by_own_code)}",
+            *found_out.notes,
+        ]
+        return "\n".join([models, str(self.tinytorch), *lines])
 
 
 _current: list[Installation] = []
@@ -136,20 +134,31 @@ def installed(
 
 
 def _is_in_place(current: Installation, found: TinyTorch) -> bool:
-    """Tell whether nothing has changed: no new modules, and nobody patched over us."""
+    """Tell whether nothing has changed: no new modules or classes, no later patches."""
     same = current.tinytorch.modules == found.modules
-    return same and current.patches.are_in_place()
+    patches = current.patches
+    return same and patches.are_in_place() and patches.owns(_wanted(found))
+
+
+def _wanted(found: TinyTorch) -> list[type]:
+    """Return the classes to change; a cell that is run again makes new ones."""
+    every = [one.classes() for one in _packages(found)]
+    return [c for classes in every for c in classes if "forward" in vars(c)]
+
+
+def _packages(found: TinyTorch) -> list[TinyTorch]:
+    """Return the TinyTorch, the embedded core, and the notebook that runs, if any."""
+    core = detect(embedded.__name__)
+    notebook = notebook_of(found)
+    several = {found.package: found, core.package: core}
+    return [*several.values(), *([notebook] if notebook else [])]
 
 
 def _patched(found: TinyTorch) -> Patches:
     """Change the TinyTorch and the embedded core; on an error put everything back."""
     patches = Patches()
-    core = detect(embedded.__name__)
-    every = {found.package: found, core.package: core}
-    if (notebook := notebook_of(found)) is not None:
-        every["__main__"] = notebook
     try:
-        for one in every.values():
+        for one in _packages(found):
             _patch(patches, one)
     except BaseException:
         patches.undo()

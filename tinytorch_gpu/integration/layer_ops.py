@@ -10,20 +10,28 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tinytorch_gpu.library import call, registered
+from tinytorch_gpu.integration.candidates import layer_candidate
+from tinytorch_gpu.integration.fits import Fits
+from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.integration.detect import TinyTorch
+    from tinytorch_gpu.integration.fits import Candidate
     from tinytorch_gpu.integration.patches import Patches
 
-__all__ = ["LAYER_OPS", "LayerOp", "patch_layer_ops", "window_of"]
+__all__ = [
+    "LAYER_OPS",
+    "LayerOp",
+    "layer_candidates",
+    "patch_layer_ops",
+    "window_of",
+]
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ def _pooled(layer: Any, x: Any) -> tuple[Any, ...]:
 
 
 def _looked_up(layer: Any, indices: Any) -> tuple[Any, ...]:
-    return layer.weight.data, indices.data.astype(np.int64)
+    return layer.weight.data, indices.data  # float32; the kernel takes whole numbers
 
 
 LAYER_OPS = (
@@ -79,6 +87,18 @@ LAYER_OPS = (
 )
 
 
+def layer_candidates(found: TinyTorch) -> dict[str, Candidate]:
+    """Return how each layer that is an op is tried, by op.
+
+    Args:
+        found: a TinyTorch of generation A.
+    """
+    return {
+        one.op: layer_candidate(found, owner, one.op, vars(owner)["forward"])
+        for one, owner in _layers(found)
+    }
+
+
 def patch_layer_ops(patches: Patches, found: TinyTorch) -> None:
     """Send the layers of the table to the dispatcher on device operands.
 
@@ -87,25 +107,45 @@ def patch_layer_ops(patches: Patches, found: TinyTorch) -> None:
         found: a TinyTorch of generation A.
     """
     classes = {owner.__name__: owner for owner in reversed(found.classes())}
-    for layer_op in LAYER_OPS:
-        owner = classes.get(layer_op.owner)
-        if owner is not None and "forward" in vars(owner):
-            original = patches.original(owner, "forward")
-            node = classes.get(layer_op.node)
-            patches.set(owner, "forward", _forward(original, layer_op, node, found))
+    candidates = layer_candidates(found)
+    for layer_op, owner in _layers(found):
+        original = patches.original(owner, "forward")
+        node, candidate = classes.get(layer_op.node), candidates[layer_op.op]
+        forward = _forward(original, layer_op, node, found, candidate)
+        patches.set(owner, "forward", forward)
+
+
+def _layers(found: TinyTorch) -> list[tuple[LayerOp, Any]]:
+    """Return the layers of the table that are there, with a `forward` of their own."""
+    classes = {owner.__name__: owner for owner in reversed(found.classes())}
+    pairs = [(one, classes.get(one.owner)) for one in LAYER_OPS]
+    return [
+        (one, owner)
+        for one, owner in pairs
+        if owner is not None and isinstance(vars(owner).get("forward"), FunctionType)
+    ]
 
 
 def _forward(
-    original: Callable[..., Any], layer_op: LayerOp, node: type | None, found: TinyTorch
+    original: Callable[..., Any],
+    layer_op: LayerOp,
+    node: type | None,
+    found: TinyTorch,
+    candidate: Candidate,
 ) -> Callable[..., Any]:
-    wanted = set(inspect.unwrap(original).__code__.co_names)
+    wanted, fits = set(inspect.unwrap(original).__code__.co_names), Fits(found)
+
+    def is_served(self: Any) -> bool:
+        if not has_kernel(layer_op.op):
+            return False
+        verdict = fits.forward(candidate)
+        return verdict.fits and verdict.takes(self)
 
     @functools.wraps(original)
     def forward(self: Any, x: Any, *args: Any, **options: Any) -> Any:
         tensors = [x, *self.parameters()]
         is_host = not any(isinstance(t.data, DeviceArray) for t in tensors)
-        has_kernel = f"tinytorch::{layer_op.op}" in registered()
-        if is_host or args or options or not has_kernel:
+        if is_host or args or options or not is_served(self):
             return original(self, x, *args, **options)
         arrays = layer_op.arrays(self, x)
         out = found.tensor_class(

@@ -7,14 +7,15 @@ of floats that a layer keeps (running means), and Tensors such as a position tab
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.integration.home import at_home
-from tinytorch_gpu.integration.moving import moved
+from tinytorch_gpu.integration.moving import moved, named_device
+from tinytorch_gpu.integration.patches import wrapped
 from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime import find_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +45,12 @@ def patch_layers(patches: Patches, found: TinyTorch) -> None:
             patches.set(owner, "to", move_model)
         if "forward" in own:
             name = f"{owner.__name__}.forward"
-            patches.set(owner, "forward", at_home(own["forward"], name))
+            made = wrapped(own["forward"], partial(at_home, name=name))
+            if made is not None:
+                patches.set(owner, "forward", made)
 
 
-def move_model(model: Any, device: str) -> Any:
+def move_model(model: Any, device: str = "") -> Any:
     """Move a model's parameters, their gradients and buffers; return the model.
 
     It is `Layer.to`, as a function for models that are no `Layer`.
@@ -57,10 +60,10 @@ def move_model(model: Any, device: str) -> Any:
         device: `"simgpu"`, `"simgpu:1"`, `"cpu"`.
 
     Raises:
-        UnknownDeviceError: there is no such device.
+        UnknownDeviceError: there is no such device, or none was named.
         OutOfMemoryError: it does not fit; then nothing has moved.
     """
-    target = find_device(device)
+    target = named_device(device, "model.to")
     slots = list(_slots(model))
     # All copies first: when memory runs out, every array is where it was.
     arrays = [_on(array, target) for _, _, array in slots]

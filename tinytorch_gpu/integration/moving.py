@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.cuda.host_memory import pinned_array_like
+from tinytorch_gpu.errors import UnknownDeviceError
 from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime import current_device, to_device, to_host
+from tinytorch_gpu.runtime import current_device, find_device, to_device, to_host
 from tinytorch_gpu.runtime.device import using_device
 from tinytorch_gpu.runtime.placement import device_of
 from tinytorch_gpu.trace import OpRecord
@@ -22,7 +23,28 @@ if TYPE_CHECKING:
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.runtime import Device
 
-__all__ = ["copied", "move_of", "moved", "place"]
+__all__ = ["copied", "move_of", "moved", "named_device", "place"]
+
+
+def named_device(device: str, method: str) -> Device | None:
+    """Return the device that `.to(device)` names; None stands for the CPU.
+
+    Args:
+        device: its name, "" if none was given.
+        method: for the error, for example `"tensor.to"`.
+
+    Raises:
+        UnknownDeviceError: there is no such device, or none was named.
+    """
+    if device != "":
+        return find_device(device)
+    raise UnknownDeviceError(
+        f"{method}() without a device",
+        where=f"{method}()",
+        why="a copy goes to a device, and none was named",
+        fix=f'name it: {method}("simgpu"), or {method}("cpu")',
+        device=device,
+    )
 
 
 def place(array: Any) -> Device | None:
@@ -83,6 +105,7 @@ def _move_by_function(function_class: Any) -> Callable[[Any, Device | None, bool
         target: Device | None = None
         source: Device | None = None
         non_blocking = False
+        moves = True  # its result is elsewhere
 
         def forward(self, array: Any) -> Any:
             """Copy the array to the device asked for."""

@@ -8,21 +8,39 @@ its own NumPy code runs and becomes further ops.
 from __future__ import annotations
 
 import functools
+import inspect
 import re
+from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from tinytorch_gpu.integration.bindings import BINDINGS, Binding, sliced
+from tinytorch_gpu.integration.candidates import function_candidate, node_state
+from tinytorch_gpu.integration.fits import Fits, Verdict
 from tinytorch_gpu.integration.home import at_home
-from tinytorch_gpu.library import call, registered
+from tinytorch_gpu.integration.patches import wrapped
+from tinytorch_gpu.integration.staying import check_stayed
+from tinytorch_gpu.library import DispatchKey, call, has_kernel
+from tinytorch_gpu.library.registry import find
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tinytorch_gpu.integration.detect import TinyTorch
+    from tinytorch_gpu.integration.fits import Candidate
     from tinytorch_gpu.integration.patches import Patches
 
-__all__ = ["op_name", "ops_of", "own_code", "patch_functions", "patch_optimizers"]
+__all__ = [
+    "BoundOp",
+    "accepted",
+    "function_candidates",
+    "op_name",
+    "own_code",
+    "patch_functions",
+    "patch_optimizers",
+]
 
 
 SPECIAL_NAMES = {
@@ -56,17 +74,22 @@ def own_code(op: str, arrays: Sequence[Any], code: Callable[[], Any]) -> Any:
         arrays: what the report tells the shapes of.
         code: the learner's code.
     """
-    name = f"{op}_own_code" if f"tinytorch::{op}" in registered() else op
+    name = f"{op}_own_code" if has_kernel(op) else op
     return call(name, *arrays, decomposition=code)
 
 
-def ops_of(found: TinyTorch) -> list[str]:
-    """Return the names of all ops of a TinyTorch of generation B.
+def function_candidates(found: TinyTorch) -> dict[str, Candidate]:
+    """Return how each Function class of a TinyTorch of generation B is tried, by op.
 
     Args:
         found: the TinyTorch.
     """
-    return sorted(op_name(function.__name__) for function in _functions(found))
+    plain, tried = node_state(found), {}
+    for owner in _functions(found):
+        op = op_name(owner.__name__)
+        names = plain | BINDINGS.get(op, Binding()).names
+        tried[op] = function_candidate(found, owner, op, names)
+    return tried
 
 
 def _functions(found: TinyTorch) -> list[type]:
@@ -83,50 +106,128 @@ def patch_functions(patches: Patches, found: TinyTorch) -> None:
         found: the TinyTorch to change.
     """
     for function_class in _functions(found):
-        op = op_name(function_class.__name__)
+        bound = BoundOp(found, op_name(function_class.__name__))
         for method, wrap in (("forward", _forward), ("backward", _backward)):
-            if method in vars(function_class):
-                original = patches.original(function_class, method)
-                label = f"{function_class.__name__}.{method}"
-                patches.set(function_class, method, wrap(at_home(original, label), op))
+            original = vars(function_class).get(method)
+            label = f"{function_class.__name__}.{method}"
+            made = wrapped(original, partial(at_home, name=label))
+            if made is not None:  # a static method knows no node: it runs itself
+                is_plain = isinstance(original, FunctionType)
+                made = wrap(made, bound) if is_plain else made
+                patches.set(function_class, method, made)
+    patches.set(found.function_class, "apply", _apply(found.function_class))
+
+
+def _apply(function_class: Any) -> Any:
+    """Wrap `Function.apply`: operands on a device give a result there."""
+    original = inspect.getattr_static(function_class, "apply").__func__
+
+    @functools.wraps(original)
+    def apply(cls: Any, *inputs: Any, **params: Any) -> Any:
+        out = original(cls, *inputs, **params)
+        arrays = tuple(getattr(tensor, "data", None) for tensor in inputs)
+        if _is_on_device(arrays) and not getattr(cls, "moves", False):
+            check_stayed(f"{cls.__name__}.forward", arrays, out)
+        return out
+
+    return classmethod(apply)
 
 
 def patch_optimizers(patches: Patches, found: TinyTorch) -> None:
     """Label what an optimizer's `step` launches: one op, decomposed."""
     for owner in found.classes():
         if {"step", "__init__"} <= set(vars(owner)) and "forward" not in vars(owner):
-            patches.set(owner, "step", _step(patches.original(owner, "step")))
+            step = vars(owner)["step"]
+            if isinstance(step, FunctionType):
+                patches.set(owner, "step", _step(step))
 
 
 def _is_on_device(values: tuple[Any, ...]) -> bool:
     return any(isinstance(value, DeviceArray) for value in values)
 
 
-def _forward(original: Any, op: str) -> Any:
+class BoundOp:
+    """What a Function class is named after, and whether a kernel may answer for it.
+
+    Args:
+        found: the TinyTorch.
+        op: the op's name.
+    """
+
+    def __init__(self, found: TinyTorch, op: str) -> None:
+        self.op, self.binding = op, BINDINGS.get(op, Binding())
+        self._found, self._fits = found, Fits(found)
+        self._plain = node_state(found)
+        self._candidates: WeakKeyDictionary[Any, Candidate] = WeakKeyDictionary()
+
+    def candidate(self, owner: Any) -> Candidate:
+        """Return how a class is tried."""
+        if owner not in self._candidates:
+            names = self._plain | self.binding.names
+            made = function_candidate(self._found, owner, self.op, names)
+            self._candidates[owner] = made
+        return self._candidates[owner]
+
+    def verdict(self, node: Any) -> Verdict:
+        """Tell whether the forward kernel computes what a node does."""
+        if self.op not in BINDINGS:
+            return Verdict("its parameters are not known")
+        if vars(node).keys() - self._plain - self.binding.names:
+            return Verdict("it has further parameters")
+        found_out = self._fits.forward(self.candidate(type(node)))
+        is_taken = found_out.takes(getattr(node, "layer", None))
+        return found_out if is_taken else Verdict("its layer has further parameters")
+
+    def slope_verdict(self, node: Any) -> Verdict:
+        """Tell whether the backward kernel computes what a node does."""
+        forward = self.verdict(node)
+        arrays = tuple(tensor.data for tensor in node.inputs)
+        if not forward.fits or not self.binding.suits(arrays):
+            return Verdict(forward.difference or "its operands have other axes")
+        return self._fits.backward(self.candidate(type(node)))
+
+
+def _forward(original: Any, bound: BoundOp) -> Any:
     """Wrap a `forward`: device arrays go through the dispatcher."""
-    binding = BINDINGS.get(op, Binding())
+    op, binding = bound.op, bound.binding
 
     @functools.wraps(original)
     def forward(self: Any, *arrays: Any) -> Any:
         if not _is_on_device(arrays):
             return original(self, *arrays)
 
-        def decomposition() -> Any:
-            if op == "slice":  # an element of a tensor stays on the device, 0-d
-                return sliced(arrays[0], self.key)
+        def code() -> Any:
             return original(self, *arrays)
 
-        if f"tinytorch::{op}" not in registered():
-            return call(op, *arrays, decomposition=decomposition)
-        more, parameters = binding.more(self), binding.parameters(self)
-        return call(op, *arrays, *more, **parameters)
+        above = f"{type(self).__name__}.forward"
+        if op != "slice" and not has_kernel(op):
+            return call(op, *arrays, decomposition=code, autograd=above)
+        verdict = bound.verdict(self)
+        if not verdict.fits or not binding.suits(arrays):
+            return own_code(op, arrays, code)
+        if op == "slice":  # an element of a tensor stays on the device, 0-d
+            return call(op, *arrays, decomposition=lambda: sliced(arrays[0], self.key))
+        parameters = {**binding.parameters(self), **accepted(op, verdict.options)}
+        return call(op, *arrays, *binding.more(self), autograd=above, **parameters)
 
     return forward
 
 
-def _backward(original: Any, op: str) -> Any:
+def accepted(op: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that the op's kernel takes; the learner's own may not.
+
+    Args:
+        op: the op's name.
+        options: parameters of the shipped kernel.
+    """
+    found = find(f"tinytorch::{op}", DispatchKey.SIMGPU) if options else None
+    taken = inspect.signature(found.function).parameters if found else {}
+    return {name: value for name, value in options.items() if name in taken}
+
+
+def _backward(original: Any, bound: BoundOp) -> Any:
     """Wrap a `backward`: a backward kernel where there is one, else its own code."""
-    binding = BINDINGS.get(op, Binding())
+    op, binding = bound.op, bound.binding
     name = f"{op}_backward"
 
     @functools.wraps(original)
@@ -134,15 +235,20 @@ def _backward(original: Any, op: str) -> Any:
         if not _is_on_device((grad_output,)):
             return original(self, grad_output)
 
-        def decomposition() -> Any:
+        def code() -> Any:
             return original(self, grad_output)
 
-        if binding.rule is not None and _has_rule(op):
+        has_rule = binding.rule is not None and _has_rule(op)
+        above = f"{type(self).__name__}.backward"
+        if not has_rule and not has_kernel(name):
+            return call(name, grad_output, decomposition=code, autograd=above)
+        if not bound.slope_verdict(self).fits:
+            return own_code(name, (grad_output,), code)
+        if has_rule and binding.rule is not None:
             return (binding.rule(self, grad_output),)
-        if f"tinytorch::{name}" not in registered():
-            return call(name, grad_output, decomposition=decomposition)
-        named = binding.backward_parameters or binding.parameters
-        grads = call(name, grad_output, *binding.saved(self), **named(self))
+        named = (binding.backward_parameters or binding.parameters)(self)
+        saved = binding.saved(self)
+        grads = call(name, grad_output, *saved, autograd=above, **named)
         several = grads if isinstance(grads, tuple) else (grads,)
         missing = len(self.inputs) - len(several)
         return (*several, *[None] * missing)[: len(self.inputs)]
@@ -153,7 +259,7 @@ def _backward(original: Any, op: str) -> Any:
 def _has_rule(op: str) -> bool:
     """Tell whether the kernels of a pooling's gradient are there."""
     wanted = {"max_pool2d": "max_pool2d_with_indices"}.get(op, op)
-    return f"tinytorch::{wanted}_backward" in registered()
+    return has_kernel(f"{wanted}_backward")
 
 
 def _step(original: Any) -> Any:

@@ -3,11 +3,37 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Patches"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Patches", "wrapped"]
 
 _ABSENT = object()
+
+
+def wrapped(
+    attribute: Any, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Any:
+    """Wrap the function of a method as it stands in its class; None if there is none.
+
+    A static or class method stays one. Any other callable is no method, and is left.
+
+    Args:
+        attribute: what `vars(cls)` holds.
+        wrap: makes a function of the function.
+
+    Example:
+        >>> wrapped(staticmethod(abs), lambda f: lambda x: f(x) + 1).__func__(-1)
+        2
+        >>> wrapped(abs, lambda f: f) is None
+        True
+    """
+    if isinstance(attribute, (staticmethod, classmethod)):
+        return type(attribute)(wrap(attribute.__func__))
+    return wrap(attribute) if isinstance(attribute, FunctionType) else None
 
 
 class Patches:
@@ -46,6 +72,15 @@ class Patches:
             vars(owner).get(name, _ABSENT) is value
             for (_, name), (owner, value) in last.items()
         )
+
+    def owns(self, owners: list[type]) -> bool:
+        """Tell whether each of these classes has an attribute that was set.
+
+        Args:
+            owners: the classes.
+        """
+        made = {id(owner) for owner, *_ in self._made}
+        return all(id(owner) in made for owner in owners)
 
     def original(self, owner: Any, name: str) -> Any:
         """Return the attribute as it is now, functions unbound."""

@@ -15,9 +15,15 @@ import numpy as np
 from tinytorch_gpu.cuda.host_memory import pinned_array_like
 from tinytorch_gpu.errors import HostAccessError
 from tinytorch_gpu.integration.home import current_home
-from tinytorch_gpu.integration.moving import copied, move_of, moved, place
+from tinytorch_gpu.integration.moving import (
+    copied,
+    move_of,
+    moved,
+    named_device,
+    place,
+)
 from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime import find_device, to_device
+from tinytorch_gpu.runtime import to_device
 from tinytorch_gpu.runtime.device import using_device
 from tinytorch_gpu.runtime.pinned import is_pinned
 from tinytorch_gpu.runtime.placement import device_of
@@ -39,12 +45,12 @@ def patch_tensor(patches: Patches, found: TinyTorch) -> None:
     tensor_class = found.tensor_class
     move = move_of(found)
 
-    def to(self: Any, device: str, non_blocking: bool = False) -> Any:
+    def to(self: Any, device: str = "", non_blocking: bool = False) -> Any:
         """Return the tensor on a device: itself if it is there, else a copy.
 
         With `non_blocking`, a copy of pinned memory is asynchronous.
         """
-        target = find_device(device)
+        target = named_device(device, "tensor.to")
         if target is place(self.data):
             return self
         return move(self, target, non_blocking)

@@ -12,22 +12,25 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.bindings import sliced
+from tinytorch_gpu.integration.candidates import method_candidate
+from tinytorch_gpu.integration.fits import Fits
 from tinytorch_gpu.integration.home import at_home
-from tinytorch_gpu.integration.layer_ops import LAYER_OPS
-from tinytorch_gpu.integration.ops import own_code
-from tinytorch_gpu.library import call, registered
+from tinytorch_gpu.integration.ops import accepted, own_code
+from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.integration.detect import TinyTorch
+    from tinytorch_gpu.integration.fits import Candidate, Verdict
     from tinytorch_gpu.integration.patches import Patches
 
-__all__ = ["TRACKED", "Tracked", "patch_tracked", "tracked_ops"]
+__all__ = ["TRACKED", "Tracked", "patch_tracked", "tracked_candidates"]
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,18 @@ TRACKED = (
 )
 
 
-def tracked_ops(found: TinyTorch) -> list[str]:
-    """Return the names of the ops of a TinyTorch of generation A.
+def tracked_candidates(found: TinyTorch) -> dict[str, Candidate]:
+    """Return how each method that is an op is tried, by op.
 
     Args:
-        found: the TinyTorch.
+        found: a TinyTorch of generation A.
     """
-    names = {owner.__name__ for owner in found.classes()}
-    return sorted(one.op for one in (*TRACKED, *LAYER_OPS) if one.owner in names)
+    return {
+        tracked.op: method_candidate(
+            found, owner, tracked.method, tracked.op, vars(owner)[tracked.method]
+        )
+        for tracked, owner in _tracked(found)
+    }
 
 
 def patch_tracked(patches: Patches, found: TinyTorch) -> None:
@@ -83,17 +90,32 @@ def patch_tracked(patches: Patches, found: TinyTorch) -> None:
         patches: where originals are kept.
         found: the TinyTorch to change.
     """
+    candidates = tracked_candidates(found)
+    for tracked, owner in _tracked(found):
+        original = patches.original(owner, tracked.method)
+        method = _op(original, tracked, found, candidates[tracked.op])
+        patches.set(owner, tracked.method, method)
+
+
+def _tracked(found: TinyTorch) -> list[tuple[Tracked, Any]]:
+    """Return the methods of the table that are there, and are methods of objects."""
     classes = {owner.__name__: owner for owner in reversed(found.classes())}
-    for tracked in TRACKED:
-        owner = classes.get(tracked.owner)
-        if owner is not None and tracked.method in vars(owner):
-            original = patches.original(owner, tracked.method)
-            patches.set(owner, tracked.method, _op(original, tracked, found))
+    pairs = [(one, classes.get(one.owner)) for one in TRACKED]
+    return [
+        (one, owner)
+        for one, owner in pairs
+        if owner is not None and isinstance(vars(owner).get(one.method), FunctionType)
+    ]
 
 
-def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any:
+def _op(
+    original: Callable[..., Any],
+    tracked: Tracked,
+    found: TinyTorch,
+    candidate: Candidate,
+) -> Any:
     """Wrap a method: device operands go through the dispatcher."""
-    signature = inspect.signature(original)
+    signature, fits = inspect.signature(original), Fits(found)
     skipped = 0 if tracked.owner == "Tensor" else 1
     at_work = at_home(original, f"{tracked.owner}.{tracked.method}")
 
@@ -107,7 +129,12 @@ def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any
             return original(*args, **options)
         names = [n for n in tracked.parameters if n in given.arguments]
         parameters = {name: given.arguments[name] for name in names}
-        out = _served(original, tracked, found, tensors, arrays, parameters)
+        out = None
+        if tracked.op == "slice" or has_kernel(tracked.op):
+            verdict = fits.forward(candidate)
+            if verdict.fits and verdict.takes(args[0] if skipped else None):
+                hang = _node_maker(original, tracked, found, tensors, parameters)
+                out = _served(tracked, found, arrays, parameters, hang, verdict)
         if out is None:
             out = _by_own_code(tracked.op, arrays, lambda: at_work(*args, **options))
         return out
@@ -116,24 +143,22 @@ def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any
 
 
 def _served(
-    original: Callable[..., Any],
     tracked: Tracked,
     found: TinyTorch,
-    tensors: list[Any],
     arrays: list[Any],
     parameters: dict[str, Any],
+    hang: Callable[[Any], None] | None,
+    verdict: Verdict,
 ) -> Any:
     """Let a kernel compute the op and hang its node on; None where that cannot be."""
-    hang = _node_maker(original, tracked, found, tensors, parameters)
     if hang is None or any(array is None for array in arrays):
         return None
     if tracked.op == "slice":  # an element of a tensor stays on the device, 0-d
         key = parameters["key"]
         data = call("slice", *arrays, decomposition=lambda: sliced(arrays[0], key))
-    elif f"tinytorch::{tracked.op}" in registered():
-        data = call(tracked.op, *arrays, **parameters)
     else:
-        return None
+        named = {**parameters, **accepted(tracked.op, verdict.options)}
+        data = call(tracked.op, *arrays, **named)
     out = found.tensor_class(data)
     hang(out)
     return out

@@ -3,7 +3,14 @@
 The forward step is a gather: a warp's loads coalesce within a row, and which rows is up
 to the data. The backward step is a scatter with atomic additions: a number that stands
 twice counts twice, and threads that add to one row wait for each other.
+
+A number that is no row fails the kernel's assertion (see `classes`); none counts from
+the end, as in PyTorch.
 """
+
+# Kernels are written as students write them, without annotations.
+# ruff: noqa: ANN001, ANN202, S101
+# mypy: allow-untyped-defs, no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -11,15 +18,36 @@ from typing import TYPE_CHECKING
 
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import ShapeError
+from tinytorch_gpu.kernels.classes import checked, is_number_of
 from tinytorch_gpu.kernels.copying import fill
-from tinytorch_gpu.kernels.gather import index_select
-from tinytorch_gpu.kernels.indexing_kernels import index_add_kernel
 from tinytorch_gpu.kernels.rows import launch_flat
 
 if TYPE_CHECKING:
     from tinytorch_gpu.memory import DeviceArray
 
 __all__ = ["embedding", "embedding_backward"]
+
+
+@cuda.jit(debug=True, opt=False)
+def embedding_kernel(weight, indices, out):
+    """Store weight[indices[k], col] at out[k, col]; one thread an element."""
+    element = cuda.grid(1)
+    if element < out.size:
+        k = element // out.shape[1]
+        col = element % out.shape[1]
+        assert is_number_of(indices[k], weight.shape[0])
+        out[k, col] = weight[int(indices[k]), col]
+
+
+@cuda.jit(debug=True, opt=False)
+def embedding_backward_kernel(grad, indices, out):
+    """Add grad[k, col] to out[indices[k], col]; one thread an element."""
+    element = cuda.grid(1)
+    if element < grad.size:
+        k = element // grad.shape[1]
+        col = element % grad.shape[1]
+        assert is_number_of(indices[k], out.shape[0])
+        cuda.atomic.add(out, (int(indices[k]), col), grad[k, col])
 
 
 @library.impl("tinytorch::embedding", "simgpu")
@@ -51,7 +79,13 @@ def embedding(weight: DeviceArray, indices: DeviceArray) -> DeviceArray:
             fix="pass the weight first: embedding(weight, indices)",
             shape=weight.shape,
         )
-    return index_select(weight, 0, indices)
+    rows, features = weight.shape
+    out = cuda.device_array((*indices.shape, features), weight.dtype)
+    if out.size:
+        arguments = (weight, indices.reshape(-1), out.reshape(-1, features))
+        with checked("embedding", indices, rows, "indices", "rows"):
+            launch_flat(embedding_kernel, arguments, out.size)
+    return out
 
 
 @library.impl("tinytorch::embedding_backward", "simgpu")
@@ -83,7 +117,7 @@ def embedding_backward(
     features = grad.shape[-1]
     out = fill(cuda.device_array((num_embeddings, features), grad.dtype), 0)
     if grad.size:
-        values = grad.reshape(1, -1, features)
-        arguments = (indices.reshape(-1), values, out.reshape(1, *out.shape))
-        launch_flat(index_add_kernel, arguments, grad.size)
+        arguments = (grad.reshape(-1, features), indices.reshape(-1), out)
+        with checked("embedding_backward", indices, num_embeddings, "indices", "rows"):
+            launch_flat(embedding_backward_kernel, arguments, grad.size)
     return out

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_GRID_YZ",
     "block_of_row",
+    "collapsed",
     "configuration",
     "launch_elementwise",
     "split_axis",
@@ -115,7 +116,7 @@ def launch_elementwise(
         if isinstance(operand, DeviceArray):
             same = operand.shape == shape
             arrays.append(operand if same else operand.broadcast_to(shape))
-    order, lengths = _collapsed(shape, tuple(a.strides for a in arrays))
+    order, lengths = collapsed(shape, tuple(a.strides for a in arrays))
     views = [a.transpose(order).reshape(lengths) for a in arrays]
     for grid, block, (target, *sources) in _planes(views):
         rest = iter(sources)
@@ -125,12 +126,20 @@ def launch_elementwise(
 
 
 @functools.lru_cache(maxsize=4096)
-def _collapsed(shape: Shape, strides: tuple[Shape, ...]) -> tuple[Shape, Shape]:
+def collapsed(shape: Shape, strides: tuple[Shape, ...]) -> tuple[Shape, Shape]:
     """Return an order of axes, and the fewest lengths (at least two) they merge to.
 
     The axis along which the first array has its smallest stride comes last: it becomes
     the columns, so that a warp's stores fall on neighbours. The longest of the others
     becomes the rows, so that few planes are left.
+
+    Args:
+        shape: of all arrays, broadcast.
+        strides: of each array, in bytes; those of the output first.
+
+    Example:
+        >>> collapsed((4, 5, 6), ((120, 24, 4), (120, 24, 4)))
+        ((0, 1, 2), (1, 120))
     """
     long_axes = [i for i, n in enumerate(shape) if n > 1]
     long_axes.sort(key=lambda i: -abs(strides[0][i]))

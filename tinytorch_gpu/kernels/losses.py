@@ -6,11 +6,11 @@ each row, with shared memory, when a row fills a warp.
 
 The target's probability is picked by comparing every k with the target, never by using
 the target as an address: requests then do not depend on data. A target that is no class
-leaves NaN.
+fails the kernel's assertion (see `classes`), as in PyTorch.
 """
 
 # Kernels are written as students write them, without annotations.
-# ruff: noqa: ANN001, ANN202
+# ruff: noqa: ANN001, ANN202, S101
 # mypy: allow-untyped-defs, no-check-untyped-defs
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.errors import ShapeError
+from tinytorch_gpu.kernels.classes import checked, is_number_of
 from tinytorch_gpu.kernels.layout import block_of_row, configuration, split_axis
 from tinytorch_gpu.kernels.operands import real_dtype
 from tinytorch_gpu.kernels.reduce import is_row_wise, reduce_mean
@@ -33,11 +34,12 @@ __all__ = ["cross_entropy", "cross_entropy_backward"]
 THREADS = 256  # most threads of a block, and length of the shared array
 
 
-@cuda.jit
+@cuda.jit(debug=True, opt=False)
 def cross_entropy_threads_kernel(logits, targets, losses):
     """Store log(sum of exp) - the target's logit for each row; one thread a row."""
     row = cuda.grid(1)
     if row < logits.shape[0]:
+        assert is_number_of(targets[row], logits.shape[1])
         target = int(targets[row])
         top = logits[row, 0]
         for k in range(1, logits.shape[1]):
@@ -51,13 +53,14 @@ def cross_entropy_threads_kernel(logits, targets, losses):
         losses[row] = math.log(total) - picked
 
 
-@cuda.jit
+@cuda.jit(debug=True, opt=False)
 def cross_entropy_blocks_kernel(logits, targets, losses):
     """Store log(sum of exp) - the target's logit for each row; one block a row."""
     cache = cuda.shared.array(THREADS, float32)
     row = cuda.blockIdx.x
     tid = cuda.threadIdx.x
     n = logits.shape[1]
+    assert is_number_of(targets[row], n)
     target = int(targets[row])
     top = logits[row, min(tid, n - 1)]
     for k in range(tid + cuda.blockDim.x, n, cuda.blockDim.x):
@@ -109,9 +112,10 @@ def cross_entropy(logits: DeviceArray, targets: DeviceArray) -> DeviceArray:
         targets: device array (n,) of class indices; float32 or integers.
 
     Returns:
-        The mean loss, shape (); NaN if a target is no class or there are no rows.
+        The mean loss, shape (); NaN if there are no rows.
 
     Raises:
+        OutOfBoundsError: a target is no class.
         ShapeError: the shapes are not (n, classes) and (n,).
 
     Example:
@@ -125,20 +129,22 @@ def cross_entropy(logits: DeviceArray, targets: DeviceArray) -> DeviceArray:
     rows, classes = logits.shape
     losses = cuda.device_array(rows, real_dtype(logits.dtype))
     if rows:
-        if _is_block_wise(logits):
-            threads = block_of_row(classes, THREADS)
-            cross_entropy_blocks_kernel[rows, threads](logits, targets, losses)
-        else:
-            grid, block = configuration(rows)
-            cross_entropy_threads_kernel[grid, block](logits, targets, losses)
+        with checked("cross_entropy", targets, classes, "targets", "classes"):
+            if _is_block_wise(logits):
+                threads = block_of_row(classes, THREADS)
+                cross_entropy_blocks_kernel[rows, threads](logits, targets, losses)
+            else:
+                grid, block = configuration(rows)
+                cross_entropy_threads_kernel[grid, block](logits, targets, losses)
     return reduce_mean(losses)
 
 
-@cuda.jit
+@cuda.jit(debug=True, opt=False)
 def cross_entropy_backward_threads_kernel(grad, logits, targets, out):
     """Store (softmax - one-hot) × grad / n; one thread a row."""
     row = cuda.grid(1)
     if row < logits.shape[0]:
+        assert is_number_of(targets[row], logits.shape[1])
         target = int(targets[row])
         scale = grad[0] / float32(logits.shape[0])
         top = logits[row, 0]
@@ -152,13 +158,14 @@ def cross_entropy_backward_threads_kernel(grad, logits, targets, out):
             out[row, k] = (math.exp(logits[row, k] - top) / total - hot) * scale
 
 
-@cuda.jit
+@cuda.jit(debug=True, opt=False)
 def cross_entropy_backward_blocks_kernel(grad, logits, targets, out):
     """Store (softmax - one-hot) × grad / n; one block a row."""
     cache = cuda.shared.array(THREADS, float32)
     row = cuda.blockIdx.x
     tid = cuda.threadIdx.x
     n = logits.shape[1]
+    assert is_number_of(targets[row], n)
     target = int(targets[row])
     scale = grad[0] / float32(logits.shape[0])
     top = logits[row, min(tid, n - 1)]
@@ -202,6 +209,7 @@ def cross_entropy_backward(
         targets: device array (n,) of class indices.
 
     Raises:
+        OutOfBoundsError: a target is no class.
         ShapeError: the shapes are not (n, classes) and (n,), or grad has more elements.
     """
     _check_shapes("cross_entropy_backward", logits, targets)
@@ -218,12 +226,13 @@ def cross_entropy_backward(
     arguments = (grad.reshape(1), logits, targets, out)
     if not out.size:
         return out
-    if _is_block_wise(logits):
-        threads = block_of_row(classes, THREADS)
-        cross_entropy_backward_blocks_kernel[rows, threads](*arguments)
-    else:
-        grid, block = configuration(rows)
-        cross_entropy_backward_threads_kernel[grid, block](*arguments)
+    with checked("cross_entropy_backward", targets, classes, "targets", "classes"):
+        if _is_block_wise(logits):
+            threads = block_of_row(classes, THREADS)
+            cross_entropy_backward_blocks_kernel[rows, threads](*arguments)
+        else:
+            grid, block = configuration(rows)
+            cross_entropy_backward_threads_kernel[grid, block](*arguments)
     return out
 
 

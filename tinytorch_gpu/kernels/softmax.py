@@ -42,12 +42,14 @@ __all__ = [
 
 
 @library.impl("tinytorch::softmax", "simgpu")
-def softmax(x: DeviceArray, dim: int = -1) -> DeviceArray:
+def softmax(x: DeviceArray, dim: int = -1, of_blank: float = 0.0) -> DeviceArray:
     """Return exp(x) divided by its sum along `dim`.
 
     Args:
         x: device array; integers give float64.
         dim: the axis along which results sum to 1.
+        of_blank: what there is where all x are -inf: 0 as in TinyTorch, or NaN as in
+            PyTorch and in TinyTorch's first releases.
 
     Raises:
         ShapeError: there is no such axis.
@@ -58,7 +60,13 @@ def softmax(x: DeviceArray, dim: int = -1) -> DeviceArray:
         >>> softmax(x).copy_to_host().tolist()
         [[0.5, 0.5], [1.0, 0.0]]
     """
-    pair = (kernels.softmax_columns_kernel, kernels.softmax_rows_kernel)
+    if math.isnan(of_blank):
+        pair = (
+            kernels.softmax_columns_or_nan_kernel,
+            kernels.softmax_rows_or_nan_kernel,
+        )
+    else:
+        pair = (kernels.softmax_columns_kernel, kernels.softmax_rows_kernel)
     return launch_along("softmax", pair, (x,), dim)
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "tanh",
 ]
 
+MINUS_INF = float32(-math.inf)
 GELU_SLOPE = float32(1.702)  # Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
 
 
@@ -193,7 +194,17 @@ def tanh(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
 
 @cuda.jit
 def gelu_kernel(x, out):
-    """Store x × sigmoid(1.702 x)."""
+    """Store x × sigmoid(1.702 x), and 0 for -inf."""
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        element = x[row, col]
+        result = element / (float32(1.0) + math.exp(-GELU_SLOPE * element))
+        out[row, col] = float32(0.0) if element == MINUS_INF else result
+
+
+@cuda.jit
+def gelu_of_finite_kernel(x, out):
+    """Store x × sigmoid(1.702 x); NaN for -inf, which is -inf × 0."""
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         element = x[row, col]
@@ -201,12 +212,21 @@ def gelu_kernel(x, out):
 
 
 @library.impl("tinytorch::gelu", "simgpu")
-def gelu(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
+def gelu(
+    x: DeviceArray, out: DeviceArray | None = None, at_minus_inf: float = 0.0
+) -> DeviceArray:
     """Return x × sigmoid(1.702 x), TinyTorch's GELU.
+
+    Args:
+        x: device array; integers give float64.
+        out: where the result goes; a new array if None.
+        at_minus_inf: what there is for -inf: 0, the limit, or NaN as in TinyTorch's
+            first releases.
 
     Limits: the slope 1.702 is a float32, for float64 arrays too.
     """
-    return launch_unary("gelu", gelu_kernel, x, out, real_dtype(x.dtype))
+    kernel = gelu_of_finite_kernel if math.isnan(at_minus_inf) else gelu_kernel
+    return launch_unary("gelu", kernel, x, out, real_dtype(x.dtype))
 
 
 @cuda.jit

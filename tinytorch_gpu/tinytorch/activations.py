@@ -11,6 +11,7 @@ from tinytorch_gpu.tinytorch.tensor import Tensor
 __all__ = ["GELU", "ReLU", "Sigmoid", "Softmax", "Tanh"]
 
 LOWEST = float(np.finfo(np.float32).min)
+FAR = -1e4
 SLOPE = 1.702  # of the sigmoid that stands for the normal distribution in GELU
 
 
@@ -54,11 +55,12 @@ class TanhFunction(Function):
 
 
 class GELUFunction(Function):
-    """x s, with s = sigmoid(1.702 x)."""
+    """x s, with s = sigmoid(1.702 x); 0 for -inf."""
 
     def forward(self, x: Any) -> Any:
         """Return x s."""
-        return x * SigmoidFunction().forward(x * SLOPE)
+        kept = np.maximum(x, FAR)  # s is 0 there already, and -inf × 0 would be NaN
+        return kept * SigmoidFunction().forward(kept * SLOPE)
 
     def backward(self, grad: Any) -> Grads:
         """Return g (s + 1.702 x s (1 - s))."""

@@ -61,7 +61,9 @@ class Embedding(Layer):
                 f"tokens from {data.min():g} to {data.max():g} for a vocabulary of "
                 f"{known}; each must be a whole number from 0 to {known - 1}"
             )
-        return EmbeddingFunction.apply(self.weight, indices=data.astype(np.int64))
+        is_host = isinstance(data, np.ndarray)  # elsewhere, the kernel checks them
+        indices = data.astype(np.int64) if is_host else data
+        return EmbeddingFunction.apply(self.weight, indices=indices)
 
     def parameters(self) -> list[Tensor]:
         """Return the weight."""

@@ -30,6 +30,13 @@ def test_to_the_same_device_is_the_tensor_itself():
     assert there.cpu().cpu().device == "cpu"
 
 
+def test_to_without_a_device_says_to_name_one():
+    for call in (Tensor([1.0]).to, Linear(2, 2).to):
+        with pytest.raises(UnknownDeviceError, match=r'to\("simgpu"\)') as caught:
+            call()
+        assert "no" in caught.value.why
+
+
 def test_to_is_part_of_the_graph():
     leaf = Tensor([1.0, 2.0], requires_grad=True)
     (leaf.to("simgpu") * 3.0).sum().backward()

@@ -22,10 +22,30 @@ def test_rows_and_their_gradients(shape, dtype, pair, close):
     close(embedding_backward(grad, indices, 65), expected, "f4", 1e-5)
 
 
-def test_an_index_that_is_no_row_is_a_fault_that_names_it(pair):
+@pytest.mark.parametrize(
+    ("indices", "told"),
+    [
+        (np.int64([0, 4]), "4"),
+        (np.int64([[0, -1]]), "-1"),
+        (np.float32([0, -1]), "-1"),
+        (np.float32([0, 1.5]), "1.5"),
+        (np.float32([0, np.nan]), "nan"),
+        (np.int32([0, -4]), "-4"),
+    ],
+)
+def test_an_index_that_is_no_row_is_told(indices, told, pair):
     _, weight = pair((4, 2))
-    with pytest.raises(OutOfBoundsError, match="index 4 on axis 1"):
-        embedding(weight, cuda.to_device(np.int64([0, 4])))
+    grad = pair((*indices.shape, 2))[1]
+    there = cuda.to_device(indices)
+    for op in (
+        lambda: embedding(weight, there),
+        lambda: embedding_backward(grad, there, 4),
+    ):
+        with pytest.raises(OutOfBoundsError, match=f": {told} is none of 4 rows") as e:
+            op()
+        assert e.value.place == 1
+        assert "embedding" in e.value.kernel
+        assert "thread" in e.value.where
 
 
 @pytest.mark.parametrize("width", [3, 40])

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import cuda
-from tinytorch_gpu.errors import ShapeError
-from tinytorch_gpu.kernels.losses import cross_entropy, cross_entropy_backward
+from tinytorch_gpu.errors import OutOfBoundsError, ShapeError
+from tinytorch_gpu.kernels.losses import (
+    cross_entropy,
+    cross_entropy_backward,
+    cross_entropy_threads_kernel,
+)
 
 SHAPES = [(1, 1), (4, 3), (32, 10), (7, 33), (3, 700)]
 
@@ -53,11 +57,37 @@ def test_launches_and_replay(classes, launches, pair):
     assert all(r.is_replayed for r in launches(lambda: cross_entropy(x, others)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
 @pytest.mark.parametrize("classes", [10, 64])
-def test_a_target_that_is_no_class_leaves_nan(classes, pair):
-    _, x = pair((2, classes))
-    targets = cuda.to_device(np.float32([0, classes]))
-    assert np.isnan(cross_entropy(x, targets).item())
+@pytest.mark.parametrize("wrong", [10, 64, -1, 0.5, np.nan, np.inf, 2.0**40])
+def test_a_target_that_is_no_class_is_told(wrong, classes, dtype, pair, launches):
+    if (dtype == "int64" and wrong % 1 != 0) or wrong == 10 < classes:
+        pytest.skip("it is no such number, or a class")
+    _, x = pair((3, classes))
+    targets = cuda.to_device(np.array([0, wrong, wrong]).astype(dtype))
+    grad = cuda.to_device(np.float32([1]))
+    for op in (
+        lambda: cross_entropy(x, targets),
+        lambda: cross_entropy_backward(grad, x, targets),
+    ):
+        with pytest.raises(
+            OutOfBoundsError, match=f"none of {classes} classes"
+        ) as told:
+            op()
+        assert told.value.place == 1
+        assert told.value.index == pytest.approx(wrong, nan_ok=True)
+        assert "cross_entropy" in told.value.kernel
+        assert "thread" in told.value.where
+        assert "number 1 of 3, and 1 more" in told.value.where
+
+
+def test_a_target_that_is_no_class_changes_nothing(pair):
+    _, x = pair((40, 3))
+    targets = cuda.to_device(np.float32([0] * 39 + [3]))
+    losses = cuda.to_device(np.full(40, 7, np.float32))
+    with pytest.raises(AssertionError):
+        cross_entropy_threads_kernel[2, 32](x, targets, losses)
+    assert set(losses.copy_to_host()) == {7}
 
 
 def test_no_rows(close):

@@ -110,3 +110,32 @@ def test_the_kernel_is_chosen_by_the_row(shape, dim, kernel, launches):
     assert record.kernel.name == kernel
     assert record.counts.total("fp64") == 0
     assert launches(lambda: ops.softmax(x, dim))[0].is_replayed
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (3, 70)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_there_is_where_all_are_minus_infinity(dtype, shape):
+    a = np.full(shape, -np.inf, dtype)
+    a[1, 2] = 3.0
+    for host, dim in ((a, -1), (np.ascontiguousarray(a.T), 0)):
+        x = cuda.to_device(host)
+        zeros = ops.softmax(x, dim).copy_to_host()
+        nans = ops.softmax(x, dim, of_blank=float("nan")).copy_to_host()
+        whole = np.isneginf(host).all(dim)
+        assert (np.moveaxis(zeros, dim, -1)[whole] == 0).all()
+        assert np.isnan(np.moveaxis(nans, dim, -1)[whole]).all()
+        rest = np.moveaxis(nans, dim, -1)[~whole]
+        np.testing.assert_array_equal(rest, np.moveaxis(zeros, dim, -1)[~whole])
+        assert rest.sum() == 1
+
+
+def test_a_nan_is_not_taken_for_nothing():
+    x = cuda.to_device(np.float32([[np.nan, -np.inf], [-np.inf, np.nan]]))
+    assert np.isnan(ops.softmax(x).copy_to_host()).all()
+
+
+def test_counts_of_softmax_are_of_float32(launches):
+    x = cuda.to_device(np.ones((4, 64), np.float32))
+    for view in (x, x.T):
+        (record,) = launches(lambda v=view: ops.softmax(v))
+        assert record.counts.total("fp64") == 0

@@ -98,3 +98,14 @@ def test_floor_and_isnan(close):
     close(unary.floor(cuda.to_device(host)), np.floor(host), "f4", 0)
     host = np.float32([np.nan, np.inf, 0])
     close(unary.isnan(cuda.to_device(host)), np.isnan(host), "bool")
+
+
+def test_gelu_of_minus_infinity_is_its_limit_or_what_the_formula_gives(launches):
+    x = cuda.to_device(np.float32([-np.inf, np.inf, -1e30, np.nan, 1.0]))
+    limit = unary.gelu(x).copy_to_host()
+    formula = unary.gelu(x, at_minus_inf=float("nan")).copy_to_host()
+    assert limit[0] == 0
+    assert np.isnan(formula[0])
+    np.testing.assert_array_equal(limit[1:], formula[1:])
+    (record,) = launches(lambda: unary.gelu(x))
+    assert record.counts.total("fp64") == 0

@@ -85,3 +85,8 @@ def test_relu_is_flat_at_zero():
     x = Tensor([-1.0, 0.0, 2.0], requires_grad=True)
     ReLU()(x).sum().backward()
     assert x.grad.tolist() == [0, 0, 1]
+
+
+def test_gelu_of_what_is_far_below_is_0():
+    out = GELU()(Tensor([-np.inf, -1e30, -1e5])).numpy()
+    assert np.abs(out).tolist() == [0.0, 0.0, 0.0]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tinytorch_gpu as simgpu
 from tinytorch_gpu.tinytorch.embeddings import (
     Embedding,
     EmbeddingFunction,
@@ -84,3 +85,14 @@ def test_a_text_beyond_the_last_position():
 def test_an_unknown_encoding_of_positions():
     with pytest.raises(ValueError, match="'learned', 'sinusoidal' or None"):
         EmbeddingLayer(4, 3, pos_encoding="rotary")
+
+
+@pytest.mark.parametrize("wrong", [4.0, -1.0, 1.5, np.nan])
+def test_a_token_that_is_none_is_refused_on_both(wrong):
+    layer, tokens = Embedding(4, 3), Tensor([[0.0, wrong]])
+    with pytest.raises(ValueError, match="vocabulary of 4"):
+        layer(tokens)
+    with simgpu.installed("t4", "tinytorch_gpu.tinytorch"):
+        layer.to("simgpu")
+        with pytest.raises(IndexError, match="none of 4 rows"):
+            layer(tokens.to("simgpu"))
