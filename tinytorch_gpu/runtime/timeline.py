@@ -138,17 +138,14 @@ class Timeline(Clocks):
         """
         is_async = direction == "d2d" or (is_async and is_pinned)
         placed = self._place_copy(direction, nbytes, is_pinned, stream, is_async)
+        available = available_gb_per_s(direction, is_pinned, self.spec)
         record = CopyRecord(
-            direction=direction,
-            bytes=nbytes,
-            reason=reason,
-            op=self.current_op,
+            *(direction, nbytes, reason, self.current_op, is_pinned),
             scope=self.scope,
-            is_pinned=is_pinned,
             stream=stream,
             engine=self._engines.name_of(direction),
             is_async=is_async,
-            available_gb_per_s=available_gb_per_s(direction, is_pinned, self.spec),
+            available_gb_per_s=available,
             origin=origin,
             address=address,
             **placed._asdict(),
