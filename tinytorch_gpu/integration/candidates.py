@@ -1,19 +1,20 @@
-"""How a method of either generation is tried: from one trial to what it gave."""
+"""How a method of either generation is tried: from one case to what it gave."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.fits import Candidate
 from tinytorch_gpu.integration.meanings import MEANINGS
-from tinytorch_gpu.integration.trials import Ran, layer_ran
+from tinytorch_gpu.integration.trials import Trial, layer_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.integration.detect import TinyTorch
-    from tinytorch_gpu.integration.meanings import Trial
+    from tinytorch_gpu.integration.meanings import Case
 
 __all__ = ["function_candidate", "layer_candidate", "method_candidate", "node_state"]
 
@@ -44,15 +45,15 @@ def function_candidate(
     """
     layers = _layers(found, op)
 
-    def run(trial: Trial) -> Ran | None:
-        if trial.layer is None:
-            return _applied(found, owner, trial)
-        ran = layer_ran(_only(layers, op), trial, _maker(found))
-        if ran.node is not None and type(ran.node) is not owner:
-            raise TypeError(f"the layer's node is a {type(ran.node).__name__}")
+    def run(case: Case) -> Trial | None:
+        if case.layer is None:
+            return _applied(found, owner, case)
+        trial = layer_trial(_only(layers, op), case, _maker(found))
+        if trial.node is not None and type(trial.node) is not owner:
+            raise TypeError(f"the layer's node is a {type(trial.node).__name__}")
         # In a block of no_grad there is no node to look at.
-        keeps = None if ran.node is None else bool(vars(ran.node).keys() - names)
-        return Ran(ran.out, ran.node, ran.tensors, ran.parameters, ran.layer, keeps)
+        keeps = None if trial.node is None else bool(vars(trial.node).keys() - names)
+        return replace(trial, keeps_state=keeps)
 
     return Candidate(
         op,
@@ -65,9 +66,7 @@ def function_candidate(
     )
 
 
-def method_candidate(
-    found: TinyTorch, owner: Any, method: str, op: str, code: Any
-) -> Candidate:
+def method_candidate(found: TinyTorch, owner: Any, method: str, op: str) -> Candidate:
     """Return how a method of generation A is tried.
 
     Args:
@@ -75,61 +74,61 @@ def method_candidate(
         owner: its class.
         method: its name.
         op: what it is named after.
-        code: the method as the learner wrote it.
     """
+    code = inspect.unwrap(vars(owner)[method])
     is_tensors = owner is found.tensor_class
 
-    def run(trial: Trial) -> Ran | None:
-        tensors = tuple(map(_maker(found), trial.arrays))
+    def run(case: Case) -> Trial | None:
+        tensors = tuple(map(_maker(found), case.arrays))
         if method == "__getitem__":
-            out = tensors[0][trial.parameters["key"]]
-            return _recorded(out, tensors, trial)
+            out = tensors[0][case.parameters["key"]]
+            return _recorded(out, tensors, case)
         taken = inspect.signature(code).parameters
-        given = {n: v for n, v in trial.parameters.items() if n in taken}
-        others = (v for n, v in trial.parameters.items() if n not in given)
+        given = {n: v for n, v in case.parameters.items() if n in taken}
+        others = (v for n, v in case.parameters.items() if n not in given)
         if any(value not in {None, False} for value in others):
             return None
         bound = getattr(tensors[0] if is_tensors else owner(), method)
         out = bound(*tensors[is_tensors:], **given)
-        return _recorded(out, tensors, trial, None if is_tensors else bound.__self__)
+        return _recorded(out, tensors, case, None if is_tensors else bound.__self__)
 
-    return Candidate(op, owner, inspect.unwrap(code), run, _apply, _saved)
+    return Candidate(op, owner, code, run, _apply, _saved)
 
 
-def layer_candidate(found: TinyTorch, owner: Any, op: str, code: Any) -> Candidate:
+def layer_candidate(found: TinyTorch, owner: Any, op: str) -> Candidate:
     """Return how a layer of generation A that is an op is tried.
 
     Args:
         found: the TinyTorch.
         owner: the layer's class.
         op: what it is named after.
-        code: its `forward` as the learner wrote it.
     """
 
-    def run(trial: Trial) -> Ran | None:
-        return layer_ran(owner, trial, _maker(found))
+    def run(case: Case) -> Trial | None:
+        return layer_trial(owner, case, _maker(found))
 
-    return Candidate(op, owner, inspect.unwrap(code), run, _apply, _saved)
+    code = inspect.unwrap(vars(owner)["forward"])
+    return Candidate(op, owner, code, run, _apply, _saved)
 
 
-def _applied(found: TinyTorch, owner: Any, trial: Trial) -> Ran:
+def _applied(found: TinyTorch, owner: Any, case: Case) -> Trial:
     """Make a node, let it compute, and complete it as `apply` does."""
     made = _maker(found)
-    tensors = tuple(map(made, trial.arrays))
-    node = owner(*tensors, **trial.parameters)
+    tensors = tuple(map(made, case.arrays))
+    node = owner(*tensors, **case.parameters)
     before = set(vars(node))
     out = node.forward(*(tensor.data for tensor in tensors))
     keeps_state = bool(set(vars(node)) - before)
     node.output = made(out)
-    parameters = trial.parameters
-    return Ran(out, node, tensors, parameters, keeps_state=keeps_state)
+    parameters = case.parameters
+    return Trial(out, node, tensors, parameters, keeps_state=keeps_state)
 
 
 def _recorded(
-    out: Any, tensors: tuple[Any, ...], trial: Trial, layer: Any = None
-) -> Ran:
+    out: Any, tensors: tuple[Any, ...], case: Case, layer: Any = None
+) -> Trial:
     node = getattr(out, "_grad_fn", None)
-    return Ran(out.data, node, tensors, trial.parameters, layer)
+    return Trial(out.data, node, tensors, case.parameters, layer)
 
 
 def _apply(node: Any, by: Any) -> Any:

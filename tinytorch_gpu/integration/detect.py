@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu import tinytorch as embedded
@@ -67,6 +68,17 @@ class TinyTorch:
         things = [t for m in self.modules.values() for t in list(vars(m).values())]
         own = (t for t in things if isinstance(t, type))
         return list(dict.fromkeys(c for c in own if c.__module__ in self.module_names))
+
+    def owner_of(self, class_name: str, method: str) -> type | None:
+        """Return the first class of a name if it has a plain method of its own.
+
+        Args:
+            class_name: for example `"Tensor"`.
+            method: for example `"__add__"`; a static or class method is none.
+        """
+        owner = next((c for c in self.classes() if c.__name__ == class_name), None)
+        own = None if owner is None else vars(owner).get(method)
+        return owner if isinstance(own, FunctionType) else None
 
     def is_recorded(self, *tensors: Any) -> bool:
         """Tell whether an op on these Tensors is recorded for `backward`."""

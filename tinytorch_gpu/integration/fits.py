@@ -17,9 +17,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tinytorch_gpu.integration.meanings import MEANINGS, Trial
+from tinytorch_gpu.integration.meanings import MEANINGS, Case
 from tinytorch_gpu.integration.trials import (
-    Ran,
+    Trial,
     slope_difference,
     unseen,
     value_difference,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Fits", "Verdict"]
 
 SIMPLE = (bool, int, float, str, tuple)
-# What a layer keeps that the op's trials vary, or that only its constructor needs.
+# What a layer keeps that the op's cases vary, or that only its constructor needs.
 KNOWN = {
     "kernel_size", "stride", "padding", "eps", "weight", "bias", "gamma", "beta",
     "in_channels", "out_channels", "num_features", "normalized_shape", "vocab_size",
@@ -50,7 +50,7 @@ class Candidate:
         op: the op it is named after.
         owner: its class.
         code: the method as the learner wrote it.
-        run: tries it, and gives the result; None for a trial that it cannot take.
+        run: tries it, and gives the result; None for a case that it cannot take.
         rule: the gradient of a node, as the learner wrote it.
         inputs: the operands that the rule has gradients for.
         owners: the classes of layers whose code is part of it.
@@ -59,7 +59,7 @@ class Candidate:
     op: str
     owner: Any
     code: Any
-    run: Callable[[Trial], Ran | None]
+    run: Callable[[Case], Trial | None]
     rule: Callable[[Any, Any], Any]
     inputs: Callable[[Any], Any]
     owners: tuple[Any, ...] = ()
@@ -150,19 +150,18 @@ class Fits:
 
     def _try_forward(self, one: Candidate) -> Verdict:
         meaning, first = MEANINGS[one.op], None
-        for trial in meaning.trials:
-            ran, difference = _tried(one, trial)
-            if ran is not None:
-                difference = value_difference(meaning, ran)
+        for case in meaning.cases:
+            trial, difference = _tried(one, case)
+            if trial is not None:
+                difference = value_difference(meaning, trial)
             if difference:
                 return Verdict(difference)
-            first = first or ran
+            first = first or trial
         if first is not None and first.keeps_state and not self.backward(one).fits:
             return Verdict("its backward, which runs itself, needs what forward keeps")
-        try:
-            options = _at_edge(meaning, one)
-        except ArithmeticError as error:
-            return Verdict(str(error))
+        options = _at_edge(meaning, one)
+        if options is None:
+            return Verdict("other values at infinity")
         is_final = first is None or first.keeps_state is not None
         state, mentioned = _layer_state(one, first)
         return Verdict("", options, state, mentioned, is_final)
@@ -170,72 +169,69 @@ class Fits:
     def _try_backward(self, one: Candidate) -> Verdict:
         meaning = MEANINGS[one.op]
         kept: dict[str, Any] = {}
-        for trial in meaning.trials:
-            ran, difference = _tried(one, trial)
-            if ran is not None and ran.node is None:
+        for case in meaning.cases:
+            trial, difference = _tried(one, case)
+            if trial is not None and trial.node is None:
                 return Verdict("nothing recorded", is_final=False)
-            if ran is not None:
-                difference = value_difference(meaning, ran)
-                difference = difference or _slope_difference(meaning, one, ran)
-                kept |= vars(ran.node)
+            if trial is not None:
+                difference = value_difference(meaning, trial)
+                difference = difference or _slope_difference(meaning, one, trial)
+                kept |= vars(trial.node)
             if difference:
                 return Verdict(difference)
         return Verdict(state=kept)
 
 
-def _tried(one: Candidate, trial: Trial) -> tuple[Ran | None, str]:
+def _tried(one: Candidate, case: Case) -> tuple[Trial | None, str]:
     """Run the learner's code on one input: what it gave, or how it failed."""
     try:
-        return one.run(trial), ""
+        return one.run(case), ""
     except Exception as error:  # noqa: BLE001  (a learner's code raises anything)
-        return None, _told(error) if trial.is_needed else ""
+        return None, _told(error) if case.is_needed else ""
 
 
-def _slope_difference(meaning: Meaning, one: Candidate, ran: Ran) -> str:
+def _slope_difference(meaning: Meaning, one: Candidate, trial: Trial) -> str:
     """Let the learner's rule go on from a result, and compare its gradients."""
-    drawn = np.random.default_rng(5).uniform(0.5, 1.5, np.shape(ran.out))
+    drawn = np.random.default_rng(5).uniform(0.5, 1.5, np.shape(trial.out))
     by = np.asarray(drawn, np.float32)
     try:
-        grads, inputs = one.rule(ran.node, by), one.inputs(ran.node)
-        return slope_difference(meaning, ran, inputs, grads, by)
+        grads, inputs = one.rule(trial.node, by), one.inputs(trial.node)
+        return slope_difference(meaning, trial, inputs, grads, by)
     except Exception as error:  # noqa: BLE001
         return _told(error)
 
 
-def _at_edge(meaning: Meaning, one: Candidate) -> dict[str, Any]:
+def _at_edge(meaning: Meaning, one: Candidate) -> dict[str, Any] | None:
     """Return the parameter by which the kernel gives the learner's value at infinity.
 
-    Raises:
-        ArithmeticError: it is neither 0 nor NaN.
+    None where it is neither 0 nor NaN: the kernel gives no other.
     """
     edge = meaning.edge
     if edge is None:
         return {}
     try:
-        ran = one.run(Trial((edge.array,)))
+        trial = one.run(Case((edge.array,)))
     except Exception:  # noqa: BLE001  (what raises on the CPU is no value to give)
-        ran = None
-    if ran is None:
+        trial = None
+    if trial is None:
         return {}
-    value = float(np.ravel(ran.out)[0])
+    value = float(np.ravel(trial.out)[0])
     if np.isnan(value):
         return {edge.parameter: value}
-    if value:
-        raise ArithmeticError("other values at infinity")
-    return {}
+    return None if value else {}
 
 
 def _layer_state(
-    one: Candidate, ran: Ran | None
+    one: Candidate, trial: Trial | None
 ) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return what a layer of the trials keeps, and the names that its code mentions."""
+    """Return what a layer of the cases keeps, and the names that its code mentions."""
     functions = [
         f for owner in (one.owner, *one.owners) for f in vars(owner).values()
         if isinstance(f, FunctionType) and f.__name__ not in {"__init__", "__repr__"}
     ]  # fmt: skip
     plain = [inspect.unwrap(f) for f in (*functions, one.code)]
     names = frozenset(n for f in plain for n in _names(getattr(f, "__code__", None)))
-    return dict(getattr(ran.layer if ran else None, "__dict__", {})), names
+    return dict(getattr(trial.layer if trial else None, "__dict__", {})), names
 
 
 def _names(code: Any) -> set[str]:

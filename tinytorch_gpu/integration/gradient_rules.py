@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Launches = Callable[[], Any]
     Rule = Callable[[Any, Any], Launches]
 
-__all__ = ["patch_gradient_rules"]
+__all__ = ["RULES", "method_candidates", "patch_gradient_rules"]
 
 
 def _output(name: str) -> Rule:
@@ -130,6 +130,15 @@ KERNELS = {
 OTHER_NAMES = {"gelu_backward": "gelu_tanh_backward"}
 
 
+def method_candidates(found: TinyTorch) -> dict[str, Candidate]:
+    """Return how each method and each layer that is an op is tried, by op.
+
+    Args:
+        found: a TinyTorch of generation A.
+    """
+    return {**tracked_candidates(found), **layer_candidates(found)}
+
+
 def patch_gradient_rules(patches: Patches, found: TinyTorch) -> None:
     """Send the `apply` of every node class to the dispatcher on device gradients.
 
@@ -138,7 +147,7 @@ def patch_gradient_rules(patches: Patches, found: TinyTorch) -> None:
         found: a TinyTorch of generation A.
     """
     base = found.function_class
-    tried = {**tracked_candidates(found), **layer_candidates(found)}
+    tried = method_candidates(found)
     for node in found.classes() if base else []:
         original = vars(node).get("apply")
         if not issubclass(node, base) or not isinstance(original, FunctionType):

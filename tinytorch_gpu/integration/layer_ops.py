@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.candidates import layer_candidate
@@ -94,8 +93,7 @@ def layer_candidates(found: TinyTorch) -> dict[str, Candidate]:
         found: a TinyTorch of generation A.
     """
     return {
-        one.op: layer_candidate(found, owner, one.op, vars(owner)["forward"])
-        for one, owner in _layers(found)
+        one.op: layer_candidate(found, owner, one.op) for one, owner in _layers(found)
     }
 
 
@@ -117,13 +115,8 @@ def patch_layer_ops(patches: Patches, found: TinyTorch) -> None:
 
 def _layers(found: TinyTorch) -> list[tuple[LayerOp, Any]]:
     """Return the layers of the table that are there, with a `forward` of their own."""
-    classes = {owner.__name__: owner for owner in reversed(found.classes())}
-    pairs = [(one, classes.get(one.owner)) for one in LAYER_OPS]
-    return [
-        (one, owner)
-        for one, owner in pairs
-        if owner is not None and isinstance(vars(owner).get("forward"), FunctionType)
-    ]
+    pairs = ((one, found.owner_of(one.owner, "forward")) for one in LAYER_OPS)
+    return [(one, owner) for one, owner in pairs if owner is not None]
 
 
 def _forward(

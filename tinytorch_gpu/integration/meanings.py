@@ -18,13 +18,13 @@ from tinytorch_gpu.library.references import OPS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MEANINGS", "Edge", "Meaning", "Trial"]
+__all__ = ["MEANINGS", "Case", "Edge", "Meaning"]
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Trial:
+class Case:
     """One input for the learner's code.
 
     Args:
@@ -63,9 +63,10 @@ class Meaning:
     """What an op computes.
 
     Args:
+        op: its name.
         formula: for reports.
-        reference: the same in NumPy, of the operands and the parameters.
-        trials: what the learner's code is tried on.
+        cases: what the learner's code is tried on.
+        own: the same in NumPy, where that of `library.references` takes other operands.
         layer: the class of the layer that calls the op, if only a layer can.
         learned: how many operands have a gradient, from the first on.
         is_by_weights: the gradient is by the layer's parameters only.
@@ -73,14 +74,20 @@ class Meaning:
         edge: where packages differ.
     """
 
+    op: str
     formula: str
-    reference: Callable[..., Any]
-    trials: tuple[Trial, ...]
+    cases: tuple[Case, ...]
+    own: Callable[..., Any] | None = None
     layer: str = ""
     learned: int = 9
     is_by_weights: bool = False
     gradient: Callable[..., tuple[Array, ...]] | None = None
     edge: Edge | None = None
+
+    @property
+    def reference(self) -> Callable[..., Any]:
+        """The op in NumPy, of the operands and the parameters."""
+        return self.own or _shipped(self.op)
 
 
 def _array(values: Any) -> Array:
@@ -99,10 +106,10 @@ IMAGE = _values(2, 2, 5, 5, seed=3)
 EQUAL = _array(np.indices((1, 1, 4, 4)).sum(0) // 2)  # with equal largest ones
 BLANK = _array([[-np.inf, -np.inf], [0.0, 1.0]])
 _REDUCED = tuple(
-    Trial((X,), {"axis": axis, "keepdims": keepdims})
+    Case((X,), {"axis": axis, "keepdims": keepdims})
     for axis, keepdims in ((None, False), (0, False), (1, True))
 )
-_ALONG = (Trial((X,), {"dim": -1}), Trial((X,), {"dim": 0}))
+_ALONG = (Case((X,), {"dim": -1}), Case((X,), {"dim": 0}))
 
 
 def _shipped(op: str) -> Callable[..., Any]:
@@ -121,24 +128,16 @@ def _max_pool2d_gradient(grad: Array, x: Array, **window: Any) -> tuple[Array, .
     return (_shipped("max_pool2d_with_indices_backward")(grad, places, x.shape),)
 
 
-def _filled(x: Array, mask: Array, value: float) -> Array:
-    return np.asarray(_shipped("masked_fill")(x, mask, value))
-
-
 def _embedded(indices: Array, weight: Array) -> Array:
     return np.asarray(_shipped("embedding")(weight, indices.astype(int)))
 
 
-def _unary(formula: str, reference: Callable[..., Any], x: Array) -> Meaning:
-    return Meaning(formula, reference, (Trial((x,)),))
+def _unary(op: str, formula: str, x: Array) -> Meaning:
+    return Meaning(op, formula, (Case((x,)),))
 
 
-def _binary(formula: str, reference: Callable[..., Any], y: Array = Y) -> Meaning:
-    return Meaning(formula, reference, (Trial((X, y)), Trial((X, y[:1]))))
-
-
-def _reduction(name: str, reference: Callable[..., Any]) -> Meaning:
-    return Meaning(f"{name}(x, axis, keepdims)", reference, _REDUCED)
+def _binary(op: str, formula: str, y: Array = Y) -> Meaning:
+    return Meaning(op, formula, (Case((X, y)), Case((X, y[:1]))))
 
 
 def _of_layer(
@@ -147,8 +146,8 @@ def _of_layer(
     needed: bool = True,
     read: tuple[str, ...] = (),
     **options: Any,
-) -> Trial:
-    return Trial((x,), layer=(arguments, options), is_needed=needed, read=read)
+) -> Case:
+    return Case((x,), layer=(arguments, options), is_needed=needed, read=read)
 
 
 _WINDOW = ("kernel_size", "stride", "padding")
@@ -158,107 +157,107 @@ _POOLED = (
     _of_layer(2, stride=1, needed=False, read=_WINDOW),
     _of_layer(2, padding=1, needed=False, read=_WINDOW),
 )
-MEANINGS: dict[str, Meaning] = {
-    "add": _binary("a + b", _shipped("add")),
-    "sub": _binary("a - b", _shipped("sub")),
-    "mul": _binary("a * b", _shipped("mul")),
-    "div": _binary("a / b", _shipped("div"), ABOVE),
-    "matmul": Meaning(
+_MEANINGS = (
+    _binary("add", "a + b"),
+    _binary("sub", "a - b"),
+    _binary("mul", "a * b"),
+    _binary("div", "a / b", ABOVE),
+    Meaning(
+        "matmul",
         "a @ b",
-        _shipped("matmul"),
         (
-            Trial((X, Y.T)),
-            Trial((_values(2, 3, 4), _values(2, 4, 2, seed=4)), is_needed=False),
-            Trial((X, ROW), is_needed=False),
-            Trial((ROW, Y.T), is_needed=False),
+            Case((X, Y.T)),
+            Case((_values(2, 3, 4), _values(2, 4, 2, seed=4)), is_needed=False),
+            Case((X, ROW), is_needed=False),
+            Case((ROW, Y.T), is_needed=False),
         ),
     ),
-    "slice": Meaning(
+    Meaning(
+        "slice",
         "x[key]",
+        (Case((X,), {"key": (slice(1, None), 2)}), Case((X,), {"key": 1})),
         lambda x, key: x[key],
-        (Trial((X,), {"key": (slice(1, None), 2)}), Trial((X,), {"key": 1})),
     ),
-    "copy": _unary("x", _shipped("copy"), X),
-    "sum": _reduction("sum", _shipped("sum")),
-    "mean": _reduction("mean", _shipped("mean")),
-    "max": _reduction("max", _shipped("max")),
-    "min": _reduction("min", _shipped("min")),
-    "masked_fill": Meaning(
+    _unary("copy", "x", X),
+    Meaning("sum", "sum(x, axis, keepdims)", _REDUCED),
+    Meaning("mean", "mean(x, axis, keepdims)", _REDUCED),
+    Meaning("max", "max(x, axis, keepdims)", _REDUCED),
+    Meaning("min", "min(x, axis, keepdims)", _REDUCED),
+    Meaning(
+        "masked_fill",
         "value where mask, else x",
-        _filled,
-        (Trial((X,), {"mask": X > 0, "value": -3.0}),),
+        (Case((X,), {"mask": X > 0, "value": -3.0}),),
     ),
-    "exp": _unary("exp(x)", _shipped("exp"), X),
-    "log": _unary("log(x)", _shipped("log"), ABOVE),
-    "sqrt": _unary("sqrt(x)", _shipped("sqrt"), ABOVE),
-    "abs": _unary("|x|", _shipped("abs"), SIGNS),
-    "neg": _unary("-x", _shipped("neg"), X),
-    "square": _unary("x * x", _shipped("square"), X),
-    "sigmoid": _unary("1 / (1 + exp(-x))", _shipped("sigmoid"), SIGNS),
-    "relu": Meaning(
+    _unary("exp", "exp(x)", X),
+    _unary("log", "log(x)", ABOVE),
+    _unary("sqrt", "sqrt(x)", ABOVE),
+    _unary("abs", "|x|", SIGNS),
+    _unary("neg", "-x", X),
+    _unary("square", "x * x", X),
+    _unary("sigmoid", "1 / (1 + exp(-x))", SIGNS),
+    Meaning(
+        "relu",
         "max(x, 0)",
-        _shipped("relu"),
-        (Trial((SIGNS,)),),
+        (Case((SIGNS,)),),
         gradient=_relu_gradient,
     ),
-    "tanh": _unary("tanh(x)", _shipped("tanh"), SIGNS),
-    "gelu": Meaning(
+    _unary("tanh", "tanh(x)", SIGNS),
+    Meaning(
+        "gelu",
         "x * sigmoid(1.702x)",
-        _shipped("gelu"),
-        (Trial((SIGNS,)),),
+        (Case((SIGNS,)),),
         edge=Edge(_array([[-np.inf, 1.0]]), "at_minus_inf"),
     ),
-    "softmax": Meaning(
+    Meaning(
+        "softmax",
         "exp(x) / sum(exp(x))",
-        _shipped("softmax"),
         _ALONG,
         edge=Edge(BLANK, "of_blank"),
     ),
-    "log_softmax": Meaning("x - log(sum(exp(x)))", _shipped("log_softmax"), _ALONG),
-    "cross_entropy": Meaning(
+    Meaning("log_softmax", "x - log(sum(exp(x)))", _ALONG),
+    Meaning(
+        "cross_entropy",
         "mean(-log_softmax(x)[target])",
-        _shipped("cross_entropy"),
-        (Trial((X, _array([0, 3, 1]))),),
+        (Case((X, _array([0, 3, 1]))),),
         learned=1,
     ),
-    "embedding": Meaning(
+    Meaning(
+        "embedding",
         "weight[indices]",
-        _embedded,
         (_of_layer(5, 3, x=_array([[1, 3], [1, 0]])),),
+        _embedded,
         layer="Embedding",
         is_by_weights=True,
     ),
-    "conv2d": Meaning(
+    Meaning(
+        "conv2d",
         "sums of windows times weight, plus bias",
-        _shipped("conv2d"),
         (
             _of_layer(2, 3, 2, read=_WINDOW[1:]),
             _of_layer(2, 3, 3, stride=2, padding=1, needed=False, read=_WINDOW[1:]),
         ),
         layer="Conv2d",
     ),
-    "max_pool2d": Meaning(
+    Meaning(
+        "max_pool2d",
         "the largest of each window",
-        _shipped("max_pool2d"),
         _POOLED,
         layer="MaxPool2d",
         gradient=_max_pool2d_gradient,
     ),
-    "avg_pool2d": Meaning(
-        "the mean of each window", _shipped("avg_pool2d"), _POOLED, layer="AvgPool2d"
-    ),
-    "layer_norm": Meaning(
+    Meaning("avg_pool2d", "the mean of each window", _POOLED, layer="AvgPool2d"),
+    Meaning(
+        "layer_norm",
         "(x - mean) / sqrt(var + eps) * gamma + beta, var divided by n",
-        _shipped("layer_norm"),
         (
             _of_layer(4, x=X, read=("eps",)),
             _of_layer(4, x=_values(3, 4, seed=5, scale=0.005), read=("eps",)),
         ),
         layer="LayerNorm",
     ),
-    "batch_norm": Meaning(
+    Meaning(
+        "batch_norm",
         "(x - mean) / sqrt(var + eps) * gamma + beta, by channel",
-        _shipped("batch_norm"),
         (
             _of_layer(2, read=("eps",)),
             _of_layer(2, x=IMAGE * np.float32(0.005), read=("eps",)),
@@ -266,4 +265,5 @@ MEANINGS: dict[str, Meaning] = {
         ),
         layer="BatchNorm2d",
     ),
-}
+)
+MEANINGS = {meaning.op: meaning for meaning in _MEANINGS}

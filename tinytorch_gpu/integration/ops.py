@@ -84,12 +84,10 @@ def function_candidates(found: TinyTorch) -> dict[str, Candidate]:
     Args:
         found: the TinyTorch.
     """
-    plain, tried = node_state(found), {}
-    for owner in _functions(found):
-        op = op_name(owner.__name__)
-        names = plain | BINDINGS.get(op, Binding()).names
-        tried[op] = function_candidate(found, owner, op, names)
-    return tried
+    owners = _functions(found)
+    bound = [BoundOp(found, op_name(owner.__name__)) for owner in owners]
+    pairs = zip(bound, owners, strict=True)
+    return {one.op: one.candidate(owner) for one, owner in pairs}
 
 
 def _functions(found: TinyTorch) -> list[type]:

@@ -26,18 +26,14 @@ def check_stayed(name: str, operands: tuple[Any, ...], out: Any) -> None:
     data = getattr(out, "data", None)
     if not isinstance(data, np.ndarray):
         return
-    on_device = [f"{o.device} {o.shape}" for o in operands if _is_device(o)]
+    arrays = [o for o in operands if isinstance(o, DeviceArray)]
     raise DeviceMismatchError(
         f"`{name}` gave a host array of shape {data.shape} from operands on a device",
-        where=f"{name}: {', '.join(on_device)}",
+        where=f"{name}: {', '.join(f'{a.device} {a.shape}' for a in arrays)}",
         why="what device operands give is in device memory, as in PyTorch; this one and"
         "\nits gradient would be on the host",
         fix="compute it with NumPy functions of the operands (np.exp(x), x.sum()); for "
         "new\narrays np.zeros_like(x): np.zeros(shape) and float(x) are on the host",
         op=name,
-        shapes=tuple(o.shape for o in operands if _is_device(o)),
+        shapes=tuple(array.shape for array in arrays),
     )
-
-
-def _is_device(value: Any) -> bool:
-    return isinstance(value, DeviceArray)

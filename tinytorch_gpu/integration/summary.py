@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from tinytorch_gpu.integration.bindings import BINDINGS
 from tinytorch_gpu.integration.fits import Fits
-from tinytorch_gpu.integration.gradient_rules import RULES
-from tinytorch_gpu.integration.layer_ops import layer_candidates
+from tinytorch_gpu.integration.gradient_rules import RULES, method_candidates
 from tinytorch_gpu.integration.meanings import MEANINGS
 from tinytorch_gpu.integration.ops import function_candidates
-from tinytorch_gpu.integration.tracked import TRACKED, tracked_candidates
+from tinytorch_gpu.integration.tracked import TRACKED
 from tinytorch_gpu.library import has_kernel
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def served(found: TinyTorch) -> Served:
         found: the TinyTorch.
     """
     is_b = found.generation == "B"
-    tried = function_candidates(found) if is_b else _methods(found)
+    tried = function_candidates(found) if is_b else method_candidates(found)
     fits, kernels, notes = Fits(found), [], []
     for op, one in sorted(tried.items()):
         is_plain = isinstance(vars(one.owner).get("forward"), FunctionType)
@@ -58,10 +57,6 @@ def served(found: TinyTorch) -> Served:
             notes.append(_note(one, verdict.difference))
     own = tuple(op for op in sorted(tried) if op not in kernels)
     return Served(tuple(kernels), own, tuple(notes))
-
-
-def _methods(found: TinyTorch) -> dict[str, Candidate]:
-    return {**tracked_candidates(found), **layer_candidates(found)}
 
 
 def _note(one: Candidate, difference: str) -> str:
@@ -78,7 +73,7 @@ def _slope_note(fits: Fits, one: Candidate) -> list[str]:
     if not has_rule or not has_kernel(f"{one.op}_backward"):
         return []
     verdict = fits.backward(one)
-    if verdict.fits or verdict.difference == "nothing recorded":
+    if verdict.fits or not verdict.is_final:  # without autograd nothing is known
         return []
     kernel = f"the kernel computes the derivative of {MEANINGS[one.op].formula}"
     return [f"{_name(one)}, gradient: your formula, decomposed; {kernel}"]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.bindings import sliced
@@ -76,9 +75,7 @@ def tracked_candidates(found: TinyTorch) -> dict[str, Candidate]:
         found: a TinyTorch of generation A.
     """
     return {
-        tracked.op: method_candidate(
-            found, owner, tracked.method, tracked.op, vars(owner)[tracked.method]
-        )
+        tracked.op: method_candidate(found, owner, tracked.method, tracked.op)
         for tracked, owner in _tracked(found)
     }
 
@@ -99,13 +96,8 @@ def patch_tracked(patches: Patches, found: TinyTorch) -> None:
 
 def _tracked(found: TinyTorch) -> list[tuple[Tracked, Any]]:
     """Return the methods of the table that are there, and are methods of objects."""
-    classes = {owner.__name__: owner for owner in reversed(found.classes())}
-    pairs = [(one, classes.get(one.owner)) for one in TRACKED]
-    return [
-        (one, owner)
-        for one, owner in pairs
-        if owner is not None and isinstance(vars(owner).get(one.method), FunctionType)
-    ]
+    pairs = ((one, found.owner_of(one.owner, one.method)) for one in TRACKED)
+    return [(one, owner) for one, owner in pairs if owner is not None]
 
 
 def _op(

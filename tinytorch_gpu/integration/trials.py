@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tinytorch_gpu.integration.detect import TinyTorch
-    from tinytorch_gpu.integration.meanings import Meaning, Trial
+    from tinytorch_gpu.integration.meanings import Case, Meaning
 
-__all__ = ["Ran", "layer_ran", "slope_difference", "unseen", "value_difference"]
+__all__ = ["Trial", "layer_trial", "slope_difference", "unseen", "value_difference"]
 
 TOLERANCE = 1e-4  # float32 code against float64 formulas
 STEP = 1e-6  # of central differences, in float64
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What one trial gave.
+class Trial:
+    """What the code gave for one case.
 
     Args:
         out: the result's array.
@@ -76,49 +76,49 @@ def unseen(found: TinyTorch) -> Iterator[None]:
             generator.bit_generator.state = state
 
 
-def layer_ran(owner: Any, trial: Trial, made: Callable[[Any], Any]) -> Ran:
+def layer_trial(owner: Any, case: Case, made: Callable[[Any], Any]) -> Trial:
     """Make a layer, give it weights, call it.
 
     Args:
         owner: the layer's class.
-        trial: the arguments and the input.
+        case: the arguments and the input.
         made: makes a Tensor that requires a gradient.
     """
-    arguments, options = trial.layer or ((), {})
+    arguments, options = case.layer or ((), {})
     layer = owner(*arguments, **options)
     rng = np.random.default_rng(11)
     for parameter in layer.parameters():
         parameter.data[...] = rng.uniform(0.5, 1.5, parameter.data.shape)
         parameter.requires_grad = True
-    if trial.is_eval:
+    if case.is_eval:
         layer.eval()
         layer.running_mean[...] = rng.uniform(-1.0, 1.0, layer.running_mean.shape)
         layer.running_var[...] = rng.uniform(0.5, 1.5, layer.running_var.shape)
-    x = made(trial.arrays[0])
+    x = made(case.arrays[0])
     out = layer.forward(x)
-    parameters = _of(layer, trial)
+    parameters = _of(layer, case)
     node = getattr(out, "_grad_fn", None)
-    return Ran(out.data, node, (x, *layer.parameters()), parameters, layer)
+    return Trial(out.data, node, (x, *layer.parameters()), parameters, layer)
 
 
-def _of(layer: Any, trial: Trial) -> dict[str, Any]:
+def _of(layer: Any, case: Case) -> dict[str, Any]:
     """Read from a layer what its op takes by name."""
-    read = {n: getattr(layer, n) for n in trial.read if hasattr(layer, n)}
-    if trial.is_eval:
+    read = {n: getattr(layer, n) for n in case.read if hasattr(layer, n)}
+    if case.is_eval:
         read |= {"mean": layer.running_mean, "var": layer.running_var}
     return read
 
 
-def value_difference(meaning: Meaning, ran: Ran) -> str:
+def value_difference(meaning: Meaning, trial: Trial) -> str:
     """Tell how a result differs from what the op means; "" if it does not.
 
     Args:
         meaning: the op.
-        ran: what the learner's code gave.
+        trial: what the learner's code gave.
     """
-    expected = np.asarray(_reference(meaning, ran)(*_operands(ran)))
+    expected = np.asarray(_reference(meaning, trial)(*_operands(trial)))
     try:
-        got = np.asarray(ran.out, float)
+        got = np.asarray(trial.out, float)
     except (TypeError, ValueError):
         return "no array"
     if got.shape != expected.shape:
@@ -129,7 +129,7 @@ def value_difference(meaning: Meaning, ran: Ran) -> str:
 
 
 def slope_difference(
-    meaning: Meaning, ran: Ran, inputs: Any, grads: Any, by: Any
+    meaning: Meaning, trial: Trial, inputs: Any, grads: Any, by: Any
 ) -> str:
     """Tell how gradients differ from the op's; "" if they do not.
 
@@ -137,13 +137,13 @@ def slope_difference(
 
     Args:
         meaning: the op.
-        ran: what the learner's `forward` gave.
+        trial: what the learner's `forward` gave.
         inputs: the operands that the learner's rule has gradients for.
         grads: what the rule gave.
         by: the gradient that it was given.
     """
-    operands = _operands(ran)
-    places = {id(tensor): i for i, tensor in enumerate(ran.tensors)}
+    operands = _operands(trial)
+    places = {id(tensor): i for i, tensor in enumerate(trial.tensors)}
     first = 1 if meaning.is_by_weights else 0
     if len(grads) < len(inputs):
         return f"{len(grads)} gradients for {len(inputs)} inputs"
@@ -155,19 +155,19 @@ def slope_difference(
             continue
         if np.shape(grad) != operands[i].shape:
             return f"a gradient of shape {np.shape(grad)}"
-        if not _is_slope(meaning, ran, operands, i, np.asarray(grad, float), by):
+        if not _is_slope(meaning, trial, operands, i, np.asarray(grad, float), by):
             return "other values"
     return ""
 
 
 def _is_slope(
-    meaning: Meaning, ran: Ran, operands: list[Any], i: int, grad: Any, by: Any
+    meaning: Meaning, trial: Trial, operands: list[Any], i: int, grad: Any, by: Any
 ) -> bool:
     """Tell whether a gradient is the one by operand i."""
     if meaning.gradient is not None:
-        expected = meaning.gradient(by.astype(float), *operands, **ran.parameters)
+        expected = meaning.gradient(by.astype(float), *operands, **trial.parameters)
         return np.allclose(grad, expected[i], rtol=TOLERANCE, atol=TOLERANCE / 10)
-    reference = _reference(meaning, ran)
+    reference = _reference(meaning, trial)
     direction = np.random.default_rng(i).uniform(0.5, 1.5, grad.shape)
     up, down = list(operands), list(operands)
     up[i], down[i] = operands[i] + STEP * direction, operands[i] - STEP * direction
@@ -176,9 +176,9 @@ def _is_slope(
     return abs(float(np.sum(grad * direction)) - change) <= 10 * TOLERANCE * scale
 
 
-def _operands(ran: Ran) -> list[Any]:
-    return [np.asarray(tensor.data, float) for tensor in ran.tensors]
+def _operands(trial: Trial) -> list[Any]:
+    return [np.asarray(tensor.data, float) for tensor in trial.tensors]
 
 
-def _reference(meaning: Meaning, ran: Ran) -> Callable[..., Any]:
-    return lambda *arrays: meaning.reference(*arrays, **ran.parameters)
+def _reference(meaning: Meaning, trial: Trial) -> Callable[..., Any]:
+    return lambda *arrays: meaning.reference(*arrays, **trial.parameters)

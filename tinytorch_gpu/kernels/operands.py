@@ -14,6 +14,8 @@ import numpy as np
 from tinytorch_gpu import cuda
 from tinytorch_gpu.errors import DtypeError, ShapeError
 from tinytorch_gpu.kernels.layout import launch_elementwise
+from tinytorch_gpu.library.gathering_rules import real_dtype
+from tinytorch_gpu.library.rules import promoted
 from tinytorch_gpu.memory import DeviceArray, elements_of
 
 __all__ = [
@@ -129,27 +131,7 @@ def result_dtype(*operands: Operand) -> Dtype:
         dtype('float32')
     """
     arrays = [o.dtype for o in operands if isinstance(o, DeviceArray)]
-    kinds = [np.result_type(o).kind for o in operands if not isinstance(o, DeviceArray)]
-    common = np.result_type(*arrays) if arrays else BOOL
-    if "f" in kinds and common.kind != "f":
-        return FLOAT32
-    return INT64 if common == BOOL and {"i", "u"} & set(kinds) else common
-
-
-def real_dtype(dtype: Dtype) -> Dtype:
-    """Return the dtype of a function of real numbers: of integers float64, as NumPy.
-
-    Args:
-        dtype: the operand's.
-
-    Returns:
-        The result's.
-
-    Example:
-        >>> real_dtype(FLOAT32), real_dtype(INT64)
-        (dtype('float32'), dtype('float64'))
-    """
-    return dtype if dtype.kind == "f" else FLOAT64
+    return promoted(arrays, [o for o in operands if not isinstance(o, DeviceArray)])
 
 
 def common_shape(op: str, *operands: Operand) -> tuple[int, ...]:

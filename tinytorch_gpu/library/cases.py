@@ -16,11 +16,22 @@ from tinytorch_gpu.runtime import to_device
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Case", "Given", "OpFacts", "case", "pairs", "real", "single", "spread"]
+__all__ = [
+    "SUMMED",
+    "Case",
+    "Given",
+    "OpFacts",
+    "case",
+    "pairs",
+    "real",
+    "single",
+    "spread",
+]
 
 SEED = 7
 SHAPES: tuple[tuple[int, ...], ...] = ((1,), (7,), (2, 3), (33,), (5, 40), (300,))
 LARGE = 1e4  # exp overflows, squares and sums do not
+SUMMED = 10.0  # slack of sums of up to 5,000 terms: rounding grows with their number
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +87,19 @@ class Case:
 
     def arrays(self) -> list[Given]:
         """Return the array operands, those within tuples too."""
-        values = (*self.operands, *self.parameters.values())
-        return [given for value in values for given in _givens(value)]
+        found: list[Given] = []
+        self.made(found.append)
+        return found
+
+    def made(self, make: Callable[[Given], Any]) -> tuple[Any, dict[str, Any]]:
+        """Return operands and parameters, with what a function makes of each array.
+
+        Args:
+            make: called with one array after the other, in the order of the call.
+        """
+        operands = tuple(_made(value, make) for value in self.operands)
+        named = self.parameters.items()
+        return operands, {name: _made(value, make) for name, value in named}
 
     def __str__(self) -> str:
         """Tell operands and parameters as a call would list them."""
@@ -153,10 +175,7 @@ def spread(
         high: of the numbers.
         special: NaN, infinite and large numbers too.
     """
-
-    def drawn(*shape: int, dtype: str = "float32", seed: int = SEED) -> Any:
-        return real(shape, dtype, low=low, high=high, seed=seed)
-
+    drawn = _drawn(low, high)
     plain = [Given(drawn(*shape)) for shape in SHAPES]
     strided = [
         Given(drawn(5, 3), lambda a: a.T, "transposed"),
@@ -182,10 +201,7 @@ def pairs(
         high: of the numbers.
         special: NaN, infinite and large numbers too.
     """
-
-    def drawn(*shape: int, dtype: str = "float32", seed: int = SEED) -> Any:
-        return real(shape, dtype, low=low, high=high, seed=seed)
-
+    drawn = _drawn(low, high)
     same = [
         (x, Given(_other(x, low, high), x.view, x.note))
         for x in spread(low, high, special=special)
@@ -204,6 +220,11 @@ def pairs(
     ]
 
 
+def _drawn(low: float, high: float) -> Callable[..., Any]:
+    """Return what draws arrays by their lengths, all of numbers in one range."""
+    return lambda *shape, **more: real(shape, low=low, high=high, **more)
+
+
 def _other(x: Given, low: float, high: float) -> Any:
     return real(x.base.shape, x.base.dtype.name, low=low, high=high, seed=SEED + 1)
 
@@ -214,13 +235,13 @@ def _given(value: Any) -> Any:
     return Given(value) if isinstance(value, np.ndarray) else value
 
 
-def _givens(value: Any) -> list[Given]:
+def _made(value: Any, make: Callable[[Given], Any]) -> Any:
     if isinstance(value, tuple):
-        return [given for part in value for given in _givens(part)]
-    return [value] if isinstance(value, Given) else []
+        return tuple(_made(part, make) for part in value)
+    return make(value) if isinstance(value, Given) else value
 
 
 def _told(value: Any) -> str:
-    if isinstance(value, tuple) and any(_givens(value)):
+    if isinstance(value, tuple) and any(isinstance(part, Given) for part in value):
         return f"({', '.join(map(_told, value))})"
     return str(value)

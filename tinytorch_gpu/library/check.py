@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
+COLUMNS = 90  # of an input; behind "  where  " in a report
+
 
 def check(
     op: str,
@@ -78,12 +80,9 @@ def check(
         for fault in wrong:
             seen.setdefault(fault.kind, []).append((fault, each))
     told = tuple(_told(of_kind, cases) for of_kind in seen.values())
-    widths = tuple((n, facts.slack * r, facts.slack * a) for n, (r, a) in _TOLERANCES)
-    return CheckReport(name, str(found.source), len(cases), failed, told, widths)
-
-
-_TOLERANCES = tuple(TOLERANCES.items())
-COLUMNS = 90
+    widths = TOLERANCES.items()
+    tolerances = tuple((n, facts.slack * r, facts.slack * a) for n, (r, a) in widths)
+    return CheckReport(name, str(found.source), len(cases), failed, told, tolerances)
 
 
 def _facts(op: str, reference: Callable[..., Any] | None) -> OpFacts:

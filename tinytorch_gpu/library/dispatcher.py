@@ -7,7 +7,6 @@ met on the way is recorded with what served the op.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from tinytorch_gpu.runtime.placement import common_device
 from tinytorch_gpu.trace import OpRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tinytorch_gpu.runtime.timeline import Timeline
     from tinytorch_gpu.trace import Scope
@@ -77,9 +76,10 @@ def call(
         [2.0, 2.0, 2.0]
     """
     op = qualified(qualname)
-    operands = _scalars(operands)
     if any(isinstance(o, np.ndarray) for o in operands):
-        return _of_host_arrays(op, operands, parameters)
+        operands = _scalars(operands)
+        if any(isinstance(o, np.ndarray) for o in operands):
+            return _of_host_arrays(op, operands, parameters)
     device = common_device(op, (*operands, parameters.get("out")))
     route = _route(op, decomposition, host)
     if route.function is None:
@@ -164,25 +164,17 @@ def _passing_on(
     rest = (1 + keys.index(route.key), decomposition, host)
 
     def wrapped(*operands: Any, **parameters: Any) -> Any:
-        with _calls_below(op, rest):
+        token = _below.set({**_below.get(), op: rest})
+        try:
             return function(*operands, **parameters)
+        finally:
+            _below.reset(token)
 
     return wrapped
 
 
-@contextmanager
-def _calls_below(op: str, rest: tuple[int, Any, Any]) -> Iterator[None]:
-    token = _below.set({**_below.get(), op: rest})
-    try:
-        yield
-    finally:
-        _below.reset(token)
-
-
 def _scalars(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the operands, 0-d host arrays as scalars."""
-    if not any(isinstance(o, np.ndarray) for o in operands):
-        return operands
     return tuple(
         o[()] if isinstance(o, np.ndarray) and not o.ndim else o for o in operands
     )

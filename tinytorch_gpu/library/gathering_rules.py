@@ -10,24 +10,51 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["GATHERING_RULES"]
+__all__ = ["GATHERING_RULES", "pair_of", "real_dtype", "windows"]
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
-def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a function of real numbers: of integers float64, as NumPy.
+
+    Args:
+        dtype: the operand's.
+
+    Example:
+        >>> real_dtype(np.dtype(np.float32)), real_dtype(INT64)
+        (dtype('float32'), dtype('float64'))
+    """
     return dtype if dtype.kind == "f" else FLOAT64
 
 
-def _pair(value: Any) -> tuple[int, int]:
+def pair_of(value: Any) -> tuple[int, int]:
+    """Return the numbers for rows and columns; one number stands for both.
+
+    Example:
+        >>> pair_of(3), pair_of([1, 2])
+        ((3, 3), (1, 2))
+    """
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
-def _windows(
+def windows(
     image: Sequence[int], size: Any, stride: Any, padding: Any, dilation: Any = 1
 ) -> tuple[int, ...]:
-    """Return how many windows fit in rows and columns."""
-    parts = (_pair(part) for part in (size, stride, padding, dilation))
+    """Return how many windows fit in rows and columns.
+
+    Args:
+        image: rows and columns.
+        size: of the window; this and the others are one number, or one for each axis.
+        stride: from a window to the next.
+        padding: rows and columns around the image, on each side.
+        dilation: from an element of a window to the next.
+
+    Example:
+        >>> windows((7, 6), (3, 2), stride=1, padding=(1, 0))
+        (7, 5)
+    """
+    parts = (pair_of(part) for part in (size, stride, padding, dilation))
     return tuple(
         (n + 2 * p - d * (k - 1) - 1) // s + 1
         for n, k, s, p, d in zip(image, *parts, strict=True)
@@ -44,13 +71,13 @@ def _conv2d(
     version: str = "",
 ) -> Any:
     del bias, version
-    size = _windows(x.shape[2:], weight.shape[2:], stride, padding, dilation)
-    dtype = _real(np.result_type(x.dtype, weight.dtype))
+    size = windows(x.shape[2:], weight.shape[2:], stride, padding, dilation)
+    dtype = real_dtype(np.result_type(x.dtype, weight.dtype))
     return x.new_empty((x.shape[0], weight.shape[0], *size), dtype)
 
 
 def _conv2d_backward(grad: Any, x: Any, weight: Any, *_: Any, **__: Any) -> Any:
-    dtype = _real(np.result_type(x.dtype, weight.dtype))
+    dtype = real_dtype(np.result_type(x.dtype, weight.dtype))
     bias = grad.new_empty(weight.shape[:1], grad.dtype)
     return x.new_empty(x.shape, dtype), weight.new_empty(weight.shape, dtype), bias
 
@@ -58,13 +85,13 @@ def _conv2d_backward(grad: Any, x: Any, weight: Any, *_: Any, **__: Any) -> Any:
 def _im2col(
     x: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1
 ) -> Any:
-    windows = _windows(x.shape[2:], kernel_size, stride, padding, dilation)
-    entries = x.shape[1] * math.prod(_pair(kernel_size))
-    return x.new_empty((x.shape[0], entries, math.prod(windows)))
+    fitting = windows(x.shape[2:], kernel_size, stride, padding, dilation)
+    entries = x.shape[1] * math.prod(pair_of(kernel_size))
+    return x.new_empty((x.shape[0], entries, math.prod(fitting)))
 
 
 def _col2im(cols: Any, output_size: Any, kernel_size: Any, *_: Any, **__: Any) -> Any:
-    channels = cols.shape[1] // math.prod(_pair(kernel_size))
+    channels = cols.shape[1] // math.prod(pair_of(kernel_size))
     return cols.new_empty((cols.shape[0], channels, *output_size))
 
 
@@ -72,8 +99,8 @@ def _pooled(
     x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
 ) -> Any:
     step = kernel_size if stride is None else stride
-    windows = _windows(x.shape[2:], kernel_size, step, padding, dilation)
-    return x.new_empty((*x.shape[:2], *windows))
+    fitting = windows(x.shape[2:], kernel_size, step, padding, dilation)
+    return x.new_empty((*x.shape[:2], *fitting))
 
 
 def _pooled_with_places(*operands: Any, **parameters: Any) -> Any:

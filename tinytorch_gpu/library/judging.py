@@ -56,8 +56,9 @@ def faults(
         yield _raised(error, found)
         return
     yield from _outside_kernels(trial, found)
-    yield from _values(op, trial, facts, found)
-    yield from _operands(op, trial, facts, found)
+    expected, hosts = reference_of(facts, trial.case)
+    yield from _values(op, trial, parts_of(expected), facts.slack, found)
+    yield from _operands(op, trial, hosts, facts, found)
     yield from _float64(trial)
 
 
@@ -87,7 +88,11 @@ def _outside_kernels(trial: Trial, found: Registration) -> Iterator[Finding]:
 
 
 def _values(
-    op: str, trial: Trial, facts: OpFacts, found: Registration
+    op: str,
+    trial: Trial,
+    expected: tuple[Any, ...],
+    slack: float,
+    found: Registration,
 ) -> Iterator[Finding]:
     """Compare the results with the reference."""
     out = trial.parameters.get("out")
@@ -96,36 +101,31 @@ def _values(
         what = "the result is another array than the given `out`"
         why = "out= names the memory that gets the result"
         yield _finding("out_ignored", what, str(found.source), why, fix)
-    expected, _ = reference_of(facts, trial.case)
-    for number, (part, wanted) in enumerate(
-        zip(parts_of(trial.result), parts_of(expected), strict=False)
-    ):
+    parts = parts_of(trial.result)
+    for number, (part, wanted) in enumerate(zip(parts, expected, strict=False)):
         if part is None:
             continue
         got = part.copy_to_host()
         if got.shape != np.shape(wanted):  # an op without a rule
             yield _other_shape(got.shape, np.shape(wanted), found)
             return
-        apart = difference(got, wanted, facts.slack)
+        apart = difference(got, wanted, slack)
         if apart is not None:
             writer, _ = writer_of(op, trial.case, number, apart.index)
-            name = "out" if len(parts_of(trial.result)) == 1 else f"result {number}"
+            name = "out" if len(parts) == 1 else f"result {number}"
             yield _differs(name, apart, writer, found)
             return
 
 
 def _operands(
-    op: str, trial: Trial, facts: OpFacts, found: Registration
+    op: str, trial: Trial, hosts: list[Any], facts: OpFacts, found: Registration
 ) -> Iterator[Finding]:
     """Compare the operands' memory with what it was, or should have become."""
-    _, hosts = reference_of(facts, trial.case)
     out = trial.parameters.get("out")
-    givens = trial.case.arrays()
     named = [*trial.operands, *trial.parameters.values()]
     changing = [id(named[i]) for i in facts.mutates if i < len(named)]
-    arrays = [v for value in named for v in _flat(value)]
-    for number, given in enumerate(givens):
-        array, base = arrays[number], trial.bases[number]
+    for number, given in enumerate(trial.case.arrays()):
+        array, base = trial.arrays[number], trial.bases[number]
         if array is out:
             continue
         after = base.copy_to_host()
@@ -140,12 +140,6 @@ def _operands(
             numbers = given.base[index], after[index]
             yield _changed(number, index, numbers, writer, found)
             return
-
-
-def _flat(value: Any) -> list[Any]:
-    if isinstance(value, tuple):
-        return [part for one in value for part in _flat(one)]
-    return [value] if hasattr(value, "copy_to_host") else []
 
 
 def _first_changed(before: Any, after: Any) -> tuple[int, ...]:

@@ -133,17 +133,14 @@ def _walked(nodes: list[_Node], depth: int) -> Iterator[tuple[int, _Node]]:
 def _facts(record: Record) -> dict[str, Any] | None:
     """Return what an entry tells of a record; None if the log leaves it out."""
     if isinstance(record, OpRecord):
-        shapes, path = record.shapes, record.path
-        source = record.implementation
-        return {"kind": "op", "name": record.op, "shapes": shapes, "path": path} | (
-            {"source": source} if source else {}
-        )
+        op = {"kind": "op", "name": record.op, "source": record.implementation}
+        return {**op, "shapes": record.shapes, "path": record.path}
     if isinstance(record, RangeRecord):
         return {"kind": "range", "name": record.name}
     if isinstance(record, LaunchRecord):
-        source, grid, block = record.kernel, record.grid, record.block
-        kernel = {"kind": "launch", "name": source.name, "source": source}
-        return {**kernel, "grid": grid, "block": block}
+        kernel = {"name": record.kernel.name, "source": record.kernel}
+        shape = {"grid": record.grid, "block": record.block}
+        return {"kind": "launch", **kernel, **shape}
     if isinstance(record, CopyRecord):
         moved = {"name": record.direction, "bytes": record.bytes}
         return {"kind": "copy", "reason": record.reason, **moved}

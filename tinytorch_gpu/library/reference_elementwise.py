@@ -143,6 +143,10 @@ def _masked_cases() -> Iterator[Case]:
     yield case(real((3, 4)), real((4,), seed=2) > 0, -9.0)
 
 
+def _masked_fill(x: Any, mask: Any, value: float) -> Any:
+    return np.where(mask, value, x)
+
+
 def _dropout_cases() -> Iterator[Case]:
     for x in spread(special=False):
         mask = Given(real(x.base.shape, seed=2) > 0, x.view)
@@ -198,7 +202,7 @@ ELEMENTWISE: dict[str, OpFacts] = {
     "clamp_backward": OpFacts(_clamp_backward, _clamp_backward_cases),
     "copy": OpFacts(_copy, _copy_cases),
     "fill": OpFacts(_fill, _fill_cases, mutates=(0,)),
-    "masked_fill": OpFacts(lambda x, m, v: np.where(m, v, x), _masked_cases),
+    "masked_fill": OpFacts(_masked_fill, _masked_cases),
     "dropout": OpFacts(_dropout, _dropout_cases),
     "dropout_backward": OpFacts(_dropout, _dropout_cases),
     "tril": OpFacts(lambda x, diagonal=0: np.tril(x, diagonal), _triangle_cases),

@@ -7,19 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.library.cases import Case, Given, OpFacts, case, real
+from tinytorch_gpu.library.cases import SUMMED, Case, Given, OpFacts, case, real
+from tinytorch_gpu.library.gathering_rules import pair_of, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["WINDOWS"]
-
-SUMMED = 10.0
-PARTS = ("stride", "padding", "dilation")
-
-
-def _pair(value: Any) -> tuple[int, int]:
-    return (value, value) if isinstance(value, int) else tuple(value)
 
 
 def _im2col(
@@ -31,11 +25,10 @@ def _im2col(
     fill: float = 0.0,
 ) -> Any:
     """Return the windows as columns, (N, C kh kw, H' W')."""
-    (kh, kw), (sy, sx), (dy, dx) = map(_pair, (kernel_size, stride, dilation))
-    sides = [(0, 0), (0, 0), *((p, p) for p in _pair(padding))]
+    (kh, kw), (sy, sx), (dy, dx) = map(pair_of, (kernel_size, stride, dilation))
+    sides = [(0, 0), (0, 0), *((p, p) for p in pair_of(padding))]
+    rows, columns = windows(x.shape[2:], kernel_size, stride, padding, dilation)
     x = np.pad(x, sides, constant_values=fill)
-    rows = (x.shape[2] - dy * (kh - 1) - 1) // sy + 1
-    columns = (x.shape[3] - dx * (kw - 1) - 1) // sx + 1
     parts = [
         x[:, :, i * dy :: sy, j * dx :: sx][:, :, :rows, :columns]
         for i in range(kh)
@@ -72,15 +65,7 @@ def _conv2d(
     del version
     cols = _im2col(x, weight.shape[2:], stride, padding, dilation)
     out = weight.reshape(len(weight), -1) @ cols
-    size = [
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, s, p, d in zip(
-            x.shape[2:],
-            weight.shape[2:],
-            *map(_pair, (stride, padding, dilation)),
-            strict=True,
-        )
-    ]
+    size = windows(x.shape[2:], weight.shape[2:], stride, padding, dilation)
     out = out.reshape(len(x), len(weight), *size)
     return out if bias is None else out + bias.reshape(-1, 1, 1)
 
@@ -161,13 +146,8 @@ def _pooled(x: Any, window: dict[str, Any], fill: float) -> Any:
     size, padding = window["kernel_size"], window.get("padding", 0)
     step, spread = window.get("stride", size), window.get("dilation", 1)
     cols = _im2col(x, size, step, padding, spread, fill)
-    one = [
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, s, p, d in zip(
-            x.shape[2:], *map(_pair, (size, step, padding, spread)), strict=True
-        )
-    ]
-    return cols.reshape(*x.shape[:2], np.prod(_pair(size)), *one)
+    fitting = windows(x.shape[2:], size, step, padding, spread)
+    return cols.reshape(*x.shape[:2], np.prod(pair_of(size)), *fitting)
 
 
 def _max_pool2d(x: Any, **window: Any) -> Any:
@@ -206,7 +186,7 @@ def _avg_backward_cases() -> Iterator[Case]:
 
 
 def _avg_backward(grad: Any, input_shape: Any, kernel_size: Any, **window: Any) -> Any:
-    area = np.prod(_pair(kernel_size))
+    area = np.prod(pair_of(kernel_size))
     step = window.get("stride") or kernel_size
     flat = grad.reshape(*grad.shape[:2], 1, np.prod(grad.shape[2:]))
     shared = np.repeat(flat / area, area, axis=2)

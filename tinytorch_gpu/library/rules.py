@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.library.gathering_rules import GATHERING_RULES
+from tinytorch_gpu.library.gathering_rules import GATHERING_RULES, real_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["RULES", "result_dtype"]
+__all__ = ["RULES", "promoted", "result_dtype"]
 
 Dtype = np.dtype[Any]
 BOOL, FLOAT32 = np.dtype(np.bool_), np.dtype(np.float32)
@@ -38,15 +38,25 @@ def result_dtype(*operands: Any) -> Dtype:
         dtype('float32')
     """
     arrays = [o.dtype for o in operands if _is_array(o)]
-    kinds = [np.result_type(o).kind for o in operands if not _is_array(o)]
+    return promoted(arrays, [o for o in operands if not _is_array(o)])
+
+
+def promoted(arrays: Sequence[Dtype], scalars: Sequence[Any]) -> Dtype:
+    """Return the dtype that arrays of some dtypes, and scalars, are computed in.
+
+    Args:
+        arrays: the dtypes of the arrays.
+        scalars: Python and NumPy scalars.
+
+    Example:
+        >>> promoted([INT64], [0.5]), promoted([FLOAT32], [np.float64(0.5)])
+        (dtype('float32'), dtype('float32'))
+    """
+    kinds = [np.result_type(scalar).kind for scalar in scalars]
     common = np.result_type(*arrays) if arrays else BOOL
     if "f" in kinds and common.kind != "f":
         return FLOAT32
     return INT64 if common == BOOL and {"i", "u"} & set(kinds) else common
-
-
-def _real(dtype: Dtype) -> Dtype:
-    return dtype if dtype.kind == "f" else FLOAT64
 
 
 def _shape(*operands: Any) -> tuple[int, ...]:
@@ -86,7 +96,7 @@ def _same(x: Any, out: Any = None) -> Any:
 
 
 def _function(x: Any, out: Any = None) -> Any:
-    return _made((x,), _real(x.dtype), out)
+    return _made((x,), real_dtype(x.dtype), out)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
@@ -108,7 +118,7 @@ def _like(position: int, *, is_real: bool = False) -> Callable[..., Any]:
 
     def rule(*operands: Any, **_: Any) -> Any:
         x = operands[position]
-        return x.new_empty(x.shape, _real(x.dtype) if is_real else x.dtype)
+        return x.new_empty(x.shape, real_dtype(x.dtype) if is_real else x.dtype)
 
     return rule
 
@@ -150,13 +160,13 @@ def _matmul(a: Any, b: Any) -> Any:
 
 
 def _loss(logits: Any, _targets: Any) -> Any:
-    return logits.new_empty((), _real(logits.dtype))
+    return logits.new_empty((), real_dtype(logits.dtype))
 
 
 def _norm_backward(grad: Any, x: Any, weight: Any, *_: Any, **__: Any) -> Any:
     del grad
-    by = weight.new_empty(weight.shape, _real(x.dtype))
-    return x.new_empty(x.shape, _real(x.dtype)), by, by
+    by = weight.new_empty(weight.shape, real_dtype(x.dtype))
+    return x.new_empty(x.shape, real_dtype(x.dtype)), by, by
 
 
 def _running_sum(x: Any, dim: int = 0) -> Any:
@@ -209,7 +219,7 @@ RULES: dict[str, Any] = {
     "clamp": _clamp,
     "clamp_backward": _like(0),
     "sum": _reduction(_sum_dtype),
-    "mean": _reduction(_real),
+    "mean": _reduction(real_dtype),
     "cross_entropy": _loss,
     "cross_entropy_backward": _like(1, is_real=True),
     "cumsum": _running_sum,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.library.cases import Given
 from tinytorch_gpu.library.dispatcher import call
+from tinytorch_gpu.library.results import parts_of
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.sanitize import sanitize
 from tinytorch_gpu.runtime.tracing import tracing
@@ -23,7 +23,7 @@ from tinytorch_gpu.trace.queries import touches
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tinytorch_gpu.library.cases import Case, OpFacts
+    from tinytorch_gpu.library.cases import Case, Given, OpFacts
     from tinytorch_gpu.memory import DeviceArray
     from tinytorch_gpu.sanitizer import Finding
     from tinytorch_gpu.trace import LaunchTrace, Record
@@ -43,6 +43,7 @@ class Trial:
         operands: what the op was called with.
         parameters: likewise, by name.
         bases: the memory of each array operand, in the order of `case.arrays()`.
+        arrays: the array operands themselves, in the same order.
         result: what the op gave.
         error: what it raised, or None.
         records: what the timeline told.
@@ -53,6 +54,7 @@ class Trial:
     operands: tuple[Any, ...]
     parameters: dict[str, Any]
     bases: list[DeviceArray]
+    arrays: list[DeviceArray]
     result: Any = None
     error: Exception | None = None
     records: list[Record] = field(default_factory=list)
@@ -110,18 +112,13 @@ def reference_of(facts: OpFacts, case: Case) -> tuple[Any, list[Any]]:
     """
     hosts: list[Any] = []
 
-    def made(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(map(made, value))
-        if not isinstance(value, Given):
-            return value
-        host = value.on_host()
+    def on_host(given: Given) -> Any:
+        host = given.on_host()
         is_float = host.dtype.kind == "f"
         hosts.append(host.astype(np.float64) if is_float else host.copy())
         return hosts[-1]
 
-    operands = [made(value) for value in case.operands]
-    named = {name: made(value) for name, value in case.parameters.items()}
+    operands, named = case.made(on_host)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # means of nothing
         return facts.reference(*operands, **named), hosts
@@ -149,8 +146,7 @@ def writer_of(
             result = call(op, *trial.operands, **trial.parameters)
         except Exception:  # noqa: BLE001  (told by the trial already)
             return None, False
-    several = result if isinstance(result, (tuple, list)) else (result,)
-    array = trial.bases[part] if is_operand else several[part]
+    array = trial.bases[part] if is_operand else parts_of(result)[part]
     place = array.address + sum(
         i * step for i, step in zip(index, array.strides, strict=True)
     )
@@ -160,19 +156,15 @@ def writer_of(
 
 def _prepared(case: Case) -> Trial:
     bases: list[DeviceArray] = []
+    arrays: list[DeviceArray] = []
 
-    def made(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(map(made, value))
-        if not isinstance(value, Given):
-            return value
-        base, view = value.on_device()
+    def on_device(given: Given) -> DeviceArray:
+        base, view = given.on_device()
         bases.append(base)
-        return view
+        arrays.append(view)
+        return arrays[-1]
 
-    operands = tuple(made(value) for value in case.operands)
-    named = {name: made(value) for name, value in case.parameters.items()}
-    return Trial(case, operands, named, bases)
+    return Trial(case, *case.made(on_device), bases, arrays)
 
 
 def _writes(trace: LaunchTrace, place: int) -> Sequence[LaneRecord]:

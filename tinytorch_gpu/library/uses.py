@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinytorch_gpu.library.results import parts_of
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.trace import ArrayUse
 
@@ -36,5 +37,4 @@ def use_of(value: Any) -> Any:
 
 def array_uses(result: Any) -> tuple[ArrayUse, ...]:
     """Return the uses of what an op gave: an array, several, or none."""
-    parts = result if isinstance(result, (list, tuple)) else (result,)
-    return tuple(use_of(part) for part in parts if isinstance(part, DeviceArray))
+    return tuple(use_of(p) for p in parts_of(result) if isinstance(p, DeviceArray))

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from tinytorch_gpu.profiler.bill import Bill
     from tinytorch_gpu.trace import Record
 
-__all__ = ["Case", "at_hosts_pace", "exposed_ns", "grouped", "is_awaited"]
+__all__ = [
+    "FREE",
+    "MALLOC",
+    "Case",
+    "at_hosts_pace",
+    "exposed_ns",
+    "grouped",
+    "is_awaited",
+    "slack_ns",
+]
 
 R = TypeVar("R")
 
@@ -166,6 +175,19 @@ def at_hosts_pace(launch: LaunchRecord) -> bool:
         launch: the launch.
     """
     return is_awaited(launch) and not exposed_ns(launch)
+
+
+def slack_ns(launch: LaunchRecord) -> float:
+    """Tell by how much a kernel could take longer behind the issue of the next one.
+
+    Args:
+        launch: the launch.
+
+    Returns:
+        Nanoseconds, 0 where its time is not hidden.
+    """
+    slack = launch.issue_ns - launch.duration_ns
+    return slack if at_hosts_pace(launch) else 0.0
 
 
 def exposed_ns(launch: LaunchRecord) -> float:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tinytorch_gpu.cost import kernel_time, occupancy
+from tinytorch_gpu.profiler.case import grouped
 from tinytorch_gpu.trace import LaunchCounts
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Counted = TypeVar("Counted", bound=Any)
 
-__all__ = ["Cause", "Judged", "below_well", "shape_of"]
+__all__ = ["Cause", "Judged", "below_well", "judged_alike"]
 
 WELL = 0.75  # of the ideal; what does better is left alone
 
@@ -160,15 +161,24 @@ class Cause:
     tell: Callable[[Judged], tuple[str, str]]
 
 
-def shape_of(launch: LaunchRecord) -> Hashable:
-    """Return all that a launch's modelled time depends on, to model it only once.
+def judged_alike(
+    launches: dict[int, LaunchRecord], spec: GpuSpec
+) -> list[tuple[Judged, dict[int, LaunchRecord]]]:
+    """Part launches into those of which the model says the same, to ask it only once.
 
     Args:
-        launch: the launch.
+        launches: by their position among the records.
+        spec: the modelled GPU.
 
     Returns:
-        Equal for launches of which the model says the same.
+        For each part one launch of it to ask, and all of them by position.
     """
+    parts = grouped(launches, _shape)
+    return [(Judged.of(next(iter(part.values())), spec), part) for part in parts]
+
+
+def _shape(launch: LaunchRecord) -> Hashable:
+    """Return all that a launch's modelled time depends on."""
     return (
         launch.kernel,
         launch.counts,

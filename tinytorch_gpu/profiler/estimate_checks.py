@@ -34,9 +34,31 @@ def check_request(
     """
     _check_kernel(kernel, args)
     if blocks is not None:
-        _check_blocks(blocks, kernel.source)
-    _check_dynamic_bytes(dynamic_bytes, kernel.source)
-    _check_seed(seed, kernel.source)
+        _check_whole(
+            "an estimate from blocks",
+            blocks,
+            least=1,
+            kernel=kernel.source,
+            why="a whole number of blocks runs, 1 or more; what no block does\n"
+            "cannot be scaled to the launch",
+            fix="give blocks=1 or more, or leave it out",
+        )
+    _check_whole(
+        "dynamic_shared_bytes",
+        dynamic_bytes,
+        least=0,
+        kernel=kernel.source,
+        why="dynamic shared memory is a number of bytes, 0 or more",
+        fix="for n float32 values: dynamic_shared_bytes=4 * n",
+    )
+    _check_whole(
+        "seed",
+        seed,
+        least=0,
+        kernel=kernel.source,
+        why="a seed is a whole number, 0 or more; it says which blocks run",
+        fix="seed=0, or another number for other blocks",
+    )
 
 
 def _check_kernel(kernel: Any, args: Any) -> None:
@@ -61,38 +83,11 @@ def _check_kernel(kernel: Any, args: Any) -> None:
         )
 
 
-def _check_blocks(blocks: Any, kernel: KernelSource) -> None:
-    """Refuse what is no number of blocks."""
-    if is_whole(blocks) and blocks >= 1:
+def _check_whole(
+    what: str, value: Any, least: int, kernel: KernelSource, why: str, fix: str
+) -> None:
+    """Refuse what is no whole number, or is below the least one."""
+    if is_whole(value) and value >= least:
         return
-    raise LaunchConfigError(
-        f"an estimate from blocks={blocks!r}",
-        where=f"profiler.estimate of {kernel}",
-        why="a whole number of blocks runs, 1 or more; what no block does\n"
-        "cannot be scaled to the launch",
-        fix="give blocks=1 or more, or leave it out",
-    )
-
-
-def _check_dynamic_bytes(nbytes: Any, kernel: KernelSource) -> None:
-    """Refuse what is no number of bytes."""
-    if is_whole(nbytes) and nbytes >= 0:
-        return
-    raise LaunchConfigError(
-        f"dynamic_shared_bytes={nbytes!r}",
-        where=f"profiler.estimate of {kernel}",
-        why="dynamic shared memory is a number of bytes, 0 or more",
-        fix="for n float32 values: dynamic_shared_bytes=4 * n",
-    )
-
-
-def _check_seed(seed: Any, kernel: KernelSource) -> None:
-    """Refuse what no random generator starts from."""
-    if is_whole(seed) and seed >= 0:
-        return
-    raise LaunchConfigError(
-        f"seed={seed!r:.60}",
-        where=f"profiler.estimate of {kernel}",
-        why="a seed is a whole number, 0 or more; it says which blocks run",
-        fix="seed=0, or another number for other blocks",
-    )
+    where = f"profiler.estimate of {kernel}"
+    raise LaunchConfigError(f"{what}={value!r:.60}", where=where, why=why, fix=fix)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost.breakeven import Work, find_host, host_ns
 from tinytorch_gpu.cost.waves import WAVES_TOLD_APART
-from tinytorch_gpu.profiler.case import at_hosts_pace, grouped
-from tinytorch_gpu.profiler.cause import Judged, shape_of
+from tinytorch_gpu.profiler.case import slack_ns
+from tinytorch_gpu.profiler.cause import judged_alike
 from tinytorch_gpu.profiler.finding import Candidate
 from tinytorch_gpu.units import format_count, format_ns
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.cost.breakeven import Host
     from tinytorch_gpu.profiler.case import Case
+    from tinytorch_gpu.profiler.cause import Judged
     from tinytorch_gpu.trace import LaunchCounts, LaunchRecord
 
 __all__ = ["array_bytes", "host_finding", "host_work"]
@@ -153,13 +154,9 @@ class _Device:
         copies = sum(c.elapsed_ns for c in case.copies)
         self._copied = copies - sum(min(c.elapsed_ns, latency) for c in case.copies)
         self._fixed = case.bill.total_ns - self._copied
-        groups = grouped(case.numbered_launches, shape_of)
         self._alike = [
-            (
-                Judged.of(next(iter(alike.values())), case.spec),
-                [_hides_ns(launch) for launch in alike.values()],
-            )
-            for alike in groups
+            (judged, [slack_ns(launch) for launch in alike.values()])
+            for judged, alike in judged_alike(case.numbered_launches, case.spec)
         ]
 
     def ns(self, times: int) -> float:
@@ -175,12 +172,6 @@ class _Device:
             and judged.grown(times).duration_ns >= max(hides) + judged.now.duration_ns
             for judged, hides in self._alike
         )
-
-
-def _hides_ns(launch: LaunchRecord) -> float:
-    """By how much a kernel could take longer behind the issue of the next one."""
-    slack = launch.issue_ns - launch.duration_ns
-    return slack if at_hosts_pace(launch) else 0.0
 
 
 def _longer_ns(judged: Judged, hides: list[float], times: int) -> float:

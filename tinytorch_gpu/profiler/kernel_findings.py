@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.profiler.case import Case, exposed_ns, grouped
-from tinytorch_gpu.profiler.cause import Cause, Judged, shape_of
+from tinytorch_gpu.profiler.cause import Cause, Judged, judged_alike
 from tinytorch_gpu.profiler.finding import Candidate
 from tinytorch_gpu.profiler.memory_causes import MEMORY_CAUSES
 from tinytorch_gpu.profiler.work_causes import WORK_CAUSES
@@ -38,13 +38,9 @@ def kernel_findings(case: Case) -> list[Candidate]:
     }
     found = []
     for same in grouped(counted, lambda launch: launch.kernel):
-        equal = [(_judged(alike, case), alike) for alike in grouped(same, shape_of)]
+        equal = judged_alike(same, case.spec)
         found += [_candidate(cause, equal) for cause in CAUSES]
     return [candidate for candidate in found if candidate.savings]
-
-
-def _judged(alike: dict[int, LaunchRecord], case: Case) -> Judged:
-    return Judged.of(next(iter(alike.values())), case.spec)
 
 
 def saved_ns(cause: Cause, judged: Judged) -> float:

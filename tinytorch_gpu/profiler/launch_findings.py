@@ -15,11 +15,11 @@ from tinytorch_gpu.profiler.case import (
     FREE,
     MALLOC,
     Case,
-    at_hosts_pace,
     exposed_ns,
     grouped,
+    slack_ns,
 )
-from tinytorch_gpu.profiler.cause import Judged, shape_of
+from tinytorch_gpu.profiler.cause import judged_alike
 from tinytorch_gpu.profiler.finding import Candidate, many
 from tinytorch_gpu.profiler.op_table import plain_name
 from tinytorch_gpu.trace import LaunchRecord, OpRecord
@@ -49,9 +49,9 @@ def _larger_batches(case: Case) -> list[Candidate]:
     if len(short) < LEAST_RUN:
         return []
     savings: dict[int, float] = {}
-    for equal in grouped(short, shape_of):
-        grows = _growth_ns(next(iter(equal.values())), case)
-        savings |= {i: _half_of_two(r, grows) for i, r in equal.items()}
+    for judged, alike in judged_alike(short, case.spec):
+        grows = max(0.0, judged.grown(2).duration_ns - judged.now.duration_ns)
+        savings |= {i: _half_of_two(r, grows) for i, r in alike.items()}
     issue = sum(launch.issue_ns for launch in short.values()) / len(short)
     runs = sum(launch.duration_ns for launch in short.values()) / len(short)
     sentence = (
@@ -63,16 +63,9 @@ def _larger_batches(case: Case) -> list[Candidate]:
     return [Candidate("larger batches", savings, sentence, fix)]
 
 
-def _growth_ns(launch: LaunchRecord, case: Case) -> float:
-    """By how much the model says that a kernel takes longer for twice the data."""
-    judged = Judged.of(launch, case.spec)
-    return max(0.0, judged.grown(2).duration_ns - judged.now.duration_ns)
-
-
 def _half_of_two(launch: LaunchRecord, grows_ns: float) -> float:
     """What half of two launches saves, if one of twice the size is made of them."""
-    hides = launch.issue_ns - launch.duration_ns if at_hosts_pace(launch) else 0.0
-    longer = max(0.0, grows_ns - hides)
+    longer = max(0.0, grows_ns - slack_ns(launch))
     return max(0.0, launch.elapsed_ns - longer) / 2
 
 

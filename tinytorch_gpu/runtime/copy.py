@@ -133,14 +133,11 @@ def to_host(
     Raises:
         KernelTypeError: the stream is none.
     """
-    handle = stream_handle(stream)  # refused before anything has an effect
     host = np.empty_like(elements_of(array)) if out is None else out
     if not _is_one_piece(elements_of(array), host):
-        with in_stream(stream):
+        with in_stream(stream):  # refused here, before anything has an effect
             array = array.copy()
-    host[...] = elements_of(array)
-    _record("d2h", array, host, reason, handle, _lets_go(stream, is_async))
-    return host
+    return extent_to_host(array, reason, host, stream, is_async)
 
 
 def extent_to_host(
@@ -170,7 +167,7 @@ def extent_to_host(
 
     Source: numba.cuda, `DeviceNDArray.copy_to_host` copies `alloc_size` bytes.
     """
-    handle = stream_handle(stream)
+    handle = stream_handle(stream)  # refused before anything has an effect
     host = np.empty_like(elements_of(array)) if out is None else out
     host[...] = elements_of(array)
     lets_go = _lets_go(stream, is_async)

@@ -77,16 +77,16 @@ class Touched:
         requests = zip((0, 0, 0), *map(self._requests, self._counted), strict=True)
         asked, new_to_block, new_to_all = map(max, requests)
         return Reuse(
-            self.name,
-            self.kind,
-            max((nbytes for _, _, nbytes in counted), default=0),
-            sectors,
-            min(sectors, own),
-            min(sectors, together),
-            asked,
-            new_to_block,
-            new_to_all,
-            sum(self._step_lines.values()),
+            array=self.name,
+            kind=self.kind,
+            array_bytes=max((nbytes for _, _, nbytes in counted), default=0),
+            sectors=sectors,
+            block_sectors=min(sectors, own),
+            together_sectors=min(sectors, together),
+            requests=asked,
+            block_requests=new_to_block,
+            together_requests=new_to_all,
+            step_lines=sum(self._step_lines.values()),
         )
 
     def _requests(self, site: Any) -> tuple[int, int, int]:
