@@ -38,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("library",),
     ("profiler",),
     ("tinytorch", "integration"),
-    ("kernels", "exercises", "tinytorch_gpu", "demo", "as_numba", "cli"),
+    ("kernels", "exercises", "fusion", "tinytorch_gpu", "demo", "as_numba", "cli"),
 )
 
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

@@ -5,7 +5,15 @@ Kernels are written with `tinytorch_gpu.cuda`, registered with `tinytorch_gpu.li
 and what everything cost is read with `tinytorch_gpu.profiler`.
 """
 
-from tinytorch_gpu import cuda, errors, kernels, library, profiler, settings
+from tinytorch_gpu import (
+    cuda,
+    errors,
+    fusion,
+    kernels,
+    library,
+    profiler,
+    settings,
+)
 from tinytorch_gpu.arch import GpuSpec
 from tinytorch_gpu.cuda import types
 from tinytorch_gpu.cuda.types import (
@@ -24,6 +32,7 @@ from tinytorch_gpu.cuda.types import (
     uint64,
     void,
 )
+from tinytorch_gpu.fusion import fuse
 from tinytorch_gpu.integration import install, installed, uninstall
 from tinytorch_gpu.profiler import breakeven
 from tinytorch_gpu.runtime.device_module import (
@@ -79,6 +88,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "fuse",
+    "fusion",
     "get_device_name",
     "get_device_properties",
     "gpu_names",

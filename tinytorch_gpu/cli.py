@@ -65,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--resident", action="store_true", help=text)
     text = "copy from page-locked host memory"
     demo.add_argument("--pinned", action="store_true", help=text)
+    text = "bias + ReLU and the optimizer's step as one kernel each"
+    demo.add_argument("--fused", action="store_true", help=text)
     demo.add_argument("--json", type=_writable, help="write the figures to this file")
     devices = commands.add_parser("devices", help="list the GPUs that can be modelled")
     devices.add_argument("name", nargs="?", help="tell everything about this one")
@@ -136,6 +138,7 @@ def _with_progress(console: Console, options: argparse.Namespace) -> DemoReport:
             batch=options.batch,
             resident=options.resident,
             pinned=options.pinned,
+            fused=options.fused,
         )
 
 

@@ -27,6 +27,7 @@ def run_demo(
     batch: int = 32,
     resident: bool = False,
     pinned: bool = False,
+    fused: bool = False,
 ) -> DemoReport:
     """Train the digits on the CPU and on simgpu, from the same seed.
 
@@ -37,6 +38,7 @@ def run_demo(
         batch: images in a batch.
         resident: copy the training images to the device once, not batch by batch.
         pinned: copy from page-locked host memory.
+        fused: make bias and ReLU one kernel, and the optimizer's step another.
 
     Returns:
         Accuracies, losses, the bill and the verdict.
@@ -46,7 +48,7 @@ def run_demo(
     """
     began = time.perf_counter()
     digits = load_digits()
-    plan = Plan(epochs, batch, is_resident=resident, is_pinned=pinned)
+    plan = Plan(epochs, batch, is_resident=resident, is_pinned=pinned, is_fused=fused)
     steps = plan.steps(digits)
 
     def on_step(device: str) -> Callable[[], None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.demo.fused import FusedSGD, LinearReLU
 from tinytorch_gpu.tinytorch import layers as layers_module
 from tinytorch_gpu.tinytorch.activations import ReLU
 from tinytorch_gpu.tinytorch.dataloader import DataLoader, TensorDataset
@@ -39,12 +40,14 @@ class Plan:
         is_resident: copy the training images to the device once, before the first step,
             and take batches of them there; the order is then the same in all epochs.
         is_pinned: let batches that are copied lie in page-locked host memory.
+        is_fused: bias and ReLU are one kernel, and so is the step of all parameters.
     """
 
     epochs: int = 10
     batch: int = 32
     is_resident: bool = False
     is_pinned: bool = False
+    is_fused: bool = False
 
     def steps(self, digits: Digits) -> int:
         """Return the steps of the whole training."""
@@ -78,9 +81,11 @@ def train(digits: Digits, device: str, plan: Plan, on_step: Callable[[], None]) 
     """
     random.seed(SEED)  # the loader shuffles with it
     layers_module.rng = np.random.default_rng(SEED)
-    model: Any = Sequential(Linear(64, HIDDEN), ReLU(), Linear(HIDDEN, 10))
+    first = [LinearReLU(64, HIDDEN)] if plan.is_fused else [Linear(64, HIDDEN), ReLU()]
+    model: Any = Sequential(*first, Linear(HIDDEN, 10))
     model.to(device)
-    optimizer = SGD(model.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM)
+    optimizer_class = FusedSGD if plan.is_fused else SGD
+    optimizer = optimizer_class(model.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM)
     loss_fn = CrossEntropyLoss()
     batches = _resident_batches if plan.is_resident else _copied_batches
     losses = []

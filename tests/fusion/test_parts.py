@@ -1,0 +1,197 @@
+"""The parts of the search: places, values, numbers that remember, graphs, bills."""
+
+import numpy as np
+import pytest
+
+from tinytorch_gpu import cuda, library, profiler
+from tinytorch_gpu.fusion.arguments import leaves, rebuilt, view_of
+from tinytorch_gpu.fusion.bill import Bill
+from tinytorch_gpu.fusion.derivatives import backward_graph
+from tinytorch_gpu.fusion.flow import flow_of
+from tinytorch_gpu.fusion.graph import GraphBuilder
+from tinytorch_gpu.fusion.row_text import row_kernel_text
+from tinytorch_gpu.fusion.scalars import traced
+from tinytorch_gpu.fusion.space import Place, placed
+from tinytorch_gpu.fusion.text import kernel_text, number_text
+from tinytorch_gpu.trace import ArrayUse
+
+
+def use_of(array):
+    return ArrayUse(array.address, array.shape, array.strides, array.dtype.name)
+
+
+def flow(function, *args):
+    with profiler.profile() as prof:
+        kept = function(*args)
+    found = flow_of(prof.events())
+    del kept
+    return found
+
+
+def test_each_step_knows_who_made_what_it_reads(arrays):
+    found = flow(lambda x: np.exp(x * 2.0) + x, *arrays((4, 4)))
+    mul, exp, add = found.steps
+    assert [step.op for step in found.steps] == ["mul", "exp", "add"]
+    assert exp.reads[0].made_by is mul
+    assert [v.made_by for v in add.reads] == [exp, None]
+    assert [reader.op for reader, _ in mul.made[0].readers] == ["exp"]
+    assert mul.reads[0] is add.reads[1]
+
+
+def test_in_place_a_new_value_begins(arrays):
+    def program(x):
+        x += 1.0
+        return x * 2.0
+
+    add, mul = flow(program, *arrays((4, 4))).steps
+    assert add.is_in_place
+    assert add.over == (add.reads[0],)
+    assert mul.reads[0] is add.made[0]
+
+
+def test_freed_memory_is_no_value_of_the_next_array(arrays):
+    def program(x):
+        for _ in range(2):
+            y = x * 2.0
+            del y
+        return x + 1.0
+
+    first, second, _ = flow(program, *arrays((4, 4))).steps
+    assert first.made[0].use.address == second.made[0].use.address
+    assert second.over == ()
+    assert not second.is_in_place
+
+
+def test_a_copy_to_the_host_is_a_read(arrays):
+    def program(x):
+        y = x * 2.0
+        y.copy_to_host()
+        return y
+
+    found = flow(program, *arrays((4, 4)))
+    assert len(found.steps[0].made[0].host_reads) == 1
+    assert len(found.copies) == 1
+
+
+def test_fill_reads_nothing():
+    def program():
+        x = cuda.device_array(4, np.float32)
+        library.call("fill", x, 1.0)
+        return x
+
+    (fill,) = flow(program).steps
+    assert fill.every_read == ()
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "space", "wanted"),
+    [
+        ((2, 3), (12, 4), (2, 3), (12, 4)),
+        ((3,), (4,), (2, 3), (0, 4)),
+        ((2, 1), (4, 4), (2, 3), (4, 0)),
+        ((), (), (2, 3), (0, 0)),
+        ((2,), (4,), (2, 3), None),
+        ((1, 2, 3), (24, 12, 4), (2, 3), None),
+    ],
+)
+def test_an_array_is_placed_as_numpy_broadcasts(shape, strides, space, wanted):
+    found = placed(ArrayUse(512, shape, strides, "float32"), space)
+    assert found == (None if wanted is None else Place(512, wanted, "float32"))
+
+
+def test_numbers_remember_how_they_were_made():
+    lr, step = traced("lr", 0.5), traced("step", 2)
+    made = -(lr / (1 - step * 0.25) + 3) * 2**lr
+    assert made == -(0.5 / (1 - 2 * 0.25) + 3) * 2**0.5
+    values = {"lr": 0.25, "step": 3}
+    assert made.compute(values) == -(0.25 / (1 - 3 * 0.25) + 3) * 2**0.25
+    assert range(3)[step] == 2
+    assert (lr + "a" if False else lr).label == "lr"
+
+
+def test_numbers_leave_other_types_to_themselves():
+    with pytest.raises(TypeError):
+        traced("lr", 0.5) + "text"
+    x = cuda.to_device(np.float32([2.0]))
+    assert (traced("lr", 0.5) * x).copy_to_host().tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1, "float32(0.1)"),
+        (np.float32(1.702), "float32(1.702)"),
+        (3, "float32(3.0)"),
+        (-2, "float32(-2.0)"),
+        (1e-8, "float32(1.0e-08)"),
+        (float("nan"), "float32(math.nan)"),
+        (float("inf"), "float32(math.inf)"),
+        (0, "float32(0.0)"),
+    ],
+)
+def test_numbers_are_written_as_float32(value, text):
+    assert number_text(value) == text
+    number = eval(text, {"float32": np.float32, "math": __import__("math")})
+    assert number == np.float32(value) or np.isnan(number)
+
+
+def test_leaves_have_names_and_come_back_together():
+    value = {"w": [1.0, (2.0, None)]}
+    assert [leaf.name for leaf in leaves(value, "p")] == ["p_w_0", "p_w_1_0", "p_w_1_1"]
+    assert rebuilt(value, lambda part: part) == value
+
+
+def test_a_view_is_found_again_in_another_array(arrays):
+    x, y = arrays((6, 8), (6, 8))
+    part = x[1::2, 2:5]
+    view = view_of(use_of(part), x)
+    np.testing.assert_array_equal(
+        view.of(y).copy_to_host(), y.copy_to_host()[1::2, 2:5]
+    )
+    assert view_of(use_of(x), x).of(y) is y
+    assert view_of(use_of(y), x) is None
+
+
+def test_equal_nodes_are_one_line():
+    build = GraphBuilder()
+    x = build.read("x")
+    twice = build.apply("add", x, x)
+    again = build.apply("add", x, x)
+    graph = build.graph([build.apply("mul", twice, again)], ["x"], ["out"])
+    assert kernel_text("f", graph).count("x_i + x_i") == 1
+
+
+def test_a_row_kernel_has_a_pass_for_each_reduction():
+    build = GraphBuilder()
+    x = build.read("x")
+    total = build.reduce("sum", build.apply("exp", x))
+    graph = build.graph([build.apply("div", x, total)], ["x"], ["out"])
+    text = row_kernel_text("f", graph)
+    assert text.count("for k in range(tid, n, cuda.blockDim.x):") == 2
+    assert text.count("block_sum(") == 2  # defined, and called once
+    assert text.startswith("import math\n\nfrom numba import cuda, float32\n")
+
+
+def test_the_gradient_of_a_product():
+    build = GraphBuilder()
+    graph = build.graph(
+        [build.apply("mul", build.read("a"), build.read("b"))], ["a", "b"], ["out"]
+    )
+    back = backward_graph(graph, ("a", "b"))
+    assert back.routes == {"a": "grad_a", "b": "grad_b"}
+    assert back.graph.names == ("a", "b", "grad")
+    assert backward_graph(graph, ("a",)).graph.names == ("b", "grad")
+
+
+def test_an_op_without_a_gradient_rule_is_named():
+    build = GraphBuilder()
+    x = build.read("x")
+    graph = build.graph([build.apply("relu_backward", x, x)], ["x"], ["out"])
+    assert backward_graph(graph, ("x",)) == "relu_backward"
+
+
+def test_a_bill_counts_what_kernels_wait_for():
+    assert Bill.of([2.0, 9.0, 2.0], 96, 5.0).time_ns == 5 + 5 + 9 + 2
+    assert str(Bill.of([2000.0], 96, 5000.0)) == (
+        "1 launch, 96 B of DRAM traffic, modelled 7.00 µs"
+    )
