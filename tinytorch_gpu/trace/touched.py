@@ -72,8 +72,10 @@ class Touched:
         counted = self._counted.values()
         sectors = sum(asked.sectors for asked, _, _ in counted)
         first = sum(first.sectors for _, first, _ in counted)
-        scale = sectors / max(1, first) * (self.unit // SECTOR)
-        own, together = (round(scale * n) for n in self._sectors.counts())
+        own = together = sectors  # Simplified: later blocks alone touch nothing twice
+        if first:
+            scale = sectors / first * (self.unit // SECTOR)
+            own, together = (round(scale * n) for n in self._sectors.counts())
         requests = zip((0, 0, 0), *map(self._requests, self._counted), strict=True)
         asked, new_to_block, new_to_all = map(max, requests)
         return Reuse(
@@ -92,9 +94,9 @@ class Touched:
     def _requests(self, site: Any) -> tuple[int, int, int]:
         """Requests of an access, and how many of them come to new sectors."""
         asked, first, _ = self._counted[site]
-        if site not in self._leads:
+        if not first.requests:
             return asked.requests, asked.requests, asked.requests
-        scale = asked.requests / max(1, first.requests)
+        scale = asked.requests / first.requests
         own, together = (round(scale * n) for n in self._leads[site].counts())
         return asked.requests, min(asked.requests, own), min(asked.requests, together)
 

@@ -142,3 +142,9 @@ def test_lines_of_one_block_at_a_time():
     # Both warps of a block want the same 32 lines.
     warps_alike = reuse_of([(800 * (SAME % 32) + 0 * BY_BLOCK, None, range(40))])
     assert warps_alike.step_lines == 32
+
+
+def test_what_only_later_blocks_touch_is_taken_to_be_new():
+    found = Touched("x", "load", 32)
+    found.count(0, Asked(requests=40, sectors=320), Asked(), nbytes=4000)
+    assert numbers(found.reuse()) == (320, 320, 40, 40)
