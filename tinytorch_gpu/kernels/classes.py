@@ -11,7 +11,9 @@ tells which number it was. numba checks `assert` in kernels compiled with `debug
 
 from __future__ import annotations
 
+import traceback
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,11 +63,12 @@ def checked(
             raise
         places = np.flatnonzero(wrong)
         value = values[places[0]].item()
-        told = f"{value:g}" if isinstance(value, float) else f"{value}"
+        told = np.format_float_positional(values[places[0]], trim="-")
         more = f", and {places.size - 1} more of them" if places.size > 1 else ""
         raise OutOfBoundsError(
             f"{op}: {told} is none of {count} {things}",
-            where=f"{error.where}\n{names}: number {places[0]} of {values.size}{more}",
+            where=f"{error.where}\nin {_file_of(error)}\n"
+            f"{names}: number {places[0]} of {values.size}{more}",
             why=f"{names} are whole numbers from 0 to {count - 1}; nothing was changed",
             fix=f"look at the {names}, np.unique({names}.cpu().numpy()), or make more "
             f"{things}",
@@ -74,4 +77,11 @@ def checked(
             place=int(places[0]),
             kernel=error.facts.get("kernel"),
             line=error.facts.get("line"),
+            file=_file_of(error),
         ) from None
+
+
+def _file_of(error: KernelRaisedError) -> str:
+    """Return the file of the launcher that `checked` stands in: the kernel's, too."""
+    launcher = traceback.extract_tb(error.__traceback__)[1]  # [0] is `checked` itself
+    return f"tinytorch_gpu/kernels/{Path(launcher.filename).name}"

@@ -1,49 +1,38 @@
-"""Reductions over any axes: sum, mean, max and min.
+"""Reductions over any axes: sum, prod, mean, max and min.
 
-Comes in: a device array and axes. The axes become the middle one of a view (outer, n,
-inner); then a kernel of `reduce_kernels.py` is chosen by where the contiguous axis
-lies, and a long axis is spread over more threads and reduced in two launches. Axes that
-no view can join are reduced one after another.
+Comes in: a device array and axes. Each op checks the axes and makes its result, then
+`reduce_launch.py` launches a kernel of `reduce_kernels.py`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels import reduce_kernels as kernels
-from tinytorch_gpu.kernels.copying import copy, fill
-from tinytorch_gpu.kernels.layout import (
-    MAX_GRID_YZ,
-    block_of_row,
-    configuration,
-    split_axis,
-)
-from tinytorch_gpu.kernels.operands import FLOAT32, INT64, Dtype, real_dtype
+from tinytorch_gpu.kernels.copying import fill
+from tinytorch_gpu.kernels.operands import INT64, Dtype, real_dtype
+from tinytorch_gpu.kernels.reduce_launch import SHORT, Pair, is_row_wise, reduce_into
 
 if TYPE_CHECKING:
     from tinytorch_gpu.memory import DeviceArray
 
 __all__ = [
+    "SHORT",
     "is_row_wise",
     "normalized_axes",
     "reduce_max",
     "reduce_mean",
     "reduce_min",
+    "reduce_prod",
     "reduce_sum",
 ]
 
 Axes = int | tuple[int, ...] | None
-Pair = tuple[Any, Any]
-
-SHORT = 32  # a row shorter than a warp leaves most of a block's threads idle
-ROW_LENGTH = 4096  # elements that one block reduces alone: 16 for each thread
-COLUMN_LENGTH = 64  # elements that one thread reduces alone
-ENOUGH_THREADS = 65_536  # fill the largest GPU; more parts would cost and gain nothing
 
 
 @library.impl("tinytorch::sum", "simgpu")
@@ -68,6 +57,36 @@ def reduce_sum(
     """
     dtype = x.dtype if x.dtype.kind == "f" else INT64
     return _summed(x, "sum", axis, keepdims, dtype, dtype.type(1))
+
+
+@library.impl("tinytorch::prod", "simgpu")
+def reduce_prod(
+    x: DeviceArray, axis: Axes = None, keepdims: bool = False
+) -> DeviceArray:
+    """Multiply over axes; 1 where there is nothing. Integers and bools give int64.
+
+    Args:
+        x: device array.
+        axis: int, tuple, or None for all axes.
+        keepdims: keep the reduced axes, with length 1.
+
+    Raises:
+        ShapeError: an axis does not exist, or stands twice.
+
+    Example:
+        >>> import numpy as np
+        >>> reduce_prod(cuda.to_device(np.int32([2, 3, 7]))).item()
+        42
+    """
+    axes = normalized_axes("prod", x, axis)
+    dtype = x.dtype if x.dtype.kind == "f" else INT64
+    out = cuda.device_array(_reduced_shape(x, axes), dtype)
+    if not x.size:
+        fill(out, 1)
+    else:
+        pair = (kernels.prod_columns_kernel, kernels.prod_rows_kernel)
+        reduce_into(x, axes, out, pair, None)
+    return out if keepdims else _without(out, axes)
 
 
 @library.impl("tinytorch::mean", "simgpu")
@@ -173,7 +192,7 @@ def _summed(
         fill(out, scale if np.isnan(scale) else 0)
     else:
         pair = (kernels.sum_columns_kernel, kernels.sum_rows_kernel)
-        _reduce(x, axes, out, pair, scale)
+        reduce_into(x, axes, out, pair, scale)
     return out if keepdims else _without(out, axes)
 
 
@@ -191,7 +210,7 @@ def _chosen(
             shape=x.shape,
         )
     if out.size:
-        _reduce(x, axes, out, pair, None)
+        reduce_into(x, axes, out, pair, None)
     return out if keepdims else _without(out, axes)
 
 
@@ -202,87 +221,3 @@ def _reduced_shape(x: DeviceArray, axes: tuple[int, ...]) -> tuple[int, ...]:
 def _without(out: DeviceArray, axes: tuple[int, ...]) -> DeviceArray:
     """Drop the reduced axes: a view."""
     return out.reshape(tuple(n for i, n in enumerate(out.shape) if i not in axes))
-
-
-def _reduce(
-    x: DeviceArray,
-    axes: tuple[int, ...],
-    out: DeviceArray,
-    pair: Pair,
-    scale: np.generic | None,
-) -> None:
-    """Reduce x into `out`, of the same shape with the axes of length 1."""
-    split = split_axis([x], axes)
-    if split is not None:
-        outer, _, inner = split[0].shape
-        _launch(split[0], out.reshape(outer, 1, inner), pair, scale)
-        return
-    if not x.is_c_contiguous():
-        _reduce(copy(x), axes, out, pair, scale)
-        return
-    # Some axis between two of `axes` stays: reduce the last one, then the others.
-    shape = _reduced_shape(x, axes[-1:])
-    partial = cuda.device_array(shape, out.dtype)
-    _reduce(x, axes[-1:], partial, pair, None if scale is None else out.dtype.type(1))
-    _reduce(partial, axes[:-1], out, pair, scale)
-
-
-def _launch(
-    x: DeviceArray, out: DeviceArray, pair: Pair, scale: np.generic | None
-) -> None:
-    """Reduce the middle axis of x (outer, n, inner) into out (outer, 1, inner)."""
-    row_wise = is_row_wise(x)
-    parts = _parts(x, row_wise=row_wise)
-    if parts > 1:
-        outer, _, inner = x.shape
-        partial = cuda.device_array((outer, parts, inner), out.dtype)
-        _launch_once(x, partial, pair, _one(scale, out), row_wise=row_wise)
-        _launch(partial, out, pair, scale)
-    else:
-        _launch_once(x, out, pair, scale, row_wise=row_wise)
-
-
-def _one(scale: np.generic | None, out: DeviceArray) -> np.generic | None:
-    one: np.generic = out.dtype.type(1)
-    return None if scale is None else one
-
-
-def _launch_once(
-    x: DeviceArray,
-    out: DeviceArray,
-    pair: Pair,
-    scale: np.generic | None,
-    *,
-    row_wise: bool,
-) -> None:
-    extra = () if scale is None else (scale,)
-    columns, rows = pair
-    if row_wise:
-        threads = block_of_row(x.shape[1], kernels.THREADS)
-        rows[(x.shape[2], out.shape[1]), threads](x[0].T, *extra, out[0].T)
-    else:
-        for first in range(0, x.shape[0], MAX_GRID_YZ):
-            part, target = (a[first : first + MAX_GRID_YZ] for a in (x, out))
-            grid, block = configuration(x.shape[2], out.shape[1], part.shape[0])
-            columns[grid, block](part, *extra, target)
-
-
-def is_row_wise(x: DeviceArray) -> bool:
-    """Tell whether one block for each row suits x (outer, n, inner) better.
-
-    It does when neighbours along n lie closer than neighbours along inner, so that the
-    threads of a warp load side by side, and when a row fills at least a warp.
-    """
-    outer, n, inner = x.shape
-    if x.dtype != FLOAT32 or outer > 1 or n < SHORT:
-        return False
-    return inner == 1 or abs(x.strides[1]) < abs(x.strides[2])
-
-
-def _parts(x: DeviceArray, *, row_wise: bool) -> int:
-    """Return into how many parts the middle axis is cut."""
-    outer, n, inner = x.shape
-    most = max(1, ENOUGH_THREADS // (outer * inner))
-    if row_wise:
-        return 1 if n <= ROW_LENGTH else min(-(-n // 1024), max(1, most // 256))
-    return 1 if n <= COLUMN_LENGTH else min(math.isqrt(n), most)

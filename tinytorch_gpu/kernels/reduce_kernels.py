@@ -1,4 +1,4 @@
-"""Kernels that reduce one axis: sums, maxima and minima, two versions each.
+"""Kernels that reduce one axis: sums, products, maxima and minima, two versions each.
 
 - `..._columns`: one thread for each result; it walks along the axis alone. Threads of a
   warp stand side by side, so its loads coalesce when the *other* axis is contiguous.
@@ -27,6 +27,8 @@ __all__ = [
     "max_rows_kernel",
     "min_columns_kernel",
     "min_rows_kernel",
+    "prod_columns_kernel",
+    "prod_rows_kernel",
     "sum_columns_kernel",
     "sum_rows_kernel",
 ]
@@ -66,6 +68,40 @@ def sum_rows_kernel(x, scale, out):
         half //= 2
     if tid == 0:
         out[row, cuda.blockIdx.y] = cache[0] * scale
+
+
+@cuda.jit
+def prod_columns_kernel(x, out):
+    """Multiply x (outer, n, inner) over n, into out (outer, parts, inner)."""
+    col, part, row = cuda.grid(3)
+    parts = out.shape[1]
+    if row < out.shape[0] and part < parts and col < out.shape[2]:
+        total = x[row, part, col]
+        for k in range(part + parts, x.shape[1], parts):
+            total *= x[row, k, col]
+        out[row, part, col] = total
+
+
+@cuda.jit
+def prod_rows_kernel(x, out):
+    """Multiply x (rows, n) over n, into out (rows, parts)."""
+    cache = cuda.shared.array(THREADS, float32)
+    row = cuda.blockIdx.x
+    tid = cuda.threadIdx.x
+    first = cuda.blockIdx.y * cuda.blockDim.x + tid
+    total = float32(1.0)
+    for k in range(first, x.shape[1], cuda.blockDim.x * cuda.gridDim.y):
+        total *= x[row, k]
+    cache[tid] = total
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 0:
+        if tid < half:
+            cache[tid] *= cache[tid + half]
+        cuda.syncthreads()
+        half //= 2
+    if tid == 0:
+        out[row, cuda.blockIdx.y] = cache[0]
 
 
 @cuda.jit

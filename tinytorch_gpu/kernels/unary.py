@@ -1,8 +1,9 @@
 """Element-wise ops of one array.
 
-Ops: exp, log, sqrt, abs, square, floor, relu, sigmoid, tanh, gelu, logical_not, isnan,
-isfinite; `neg` stands in `threads.py`. One thread computes one element. Functions of
-real numbers turn integer arrays into float64, as NumPy does.
+Ops: exp, log, sqrt, abs, square, relu, sigmoid, tanh, gelu, logical_not, isnan,
+isfinite; `neg` stands in `threads.py`, the rest in `rounding.py` and `elementary.py`.
+One thread computes one element. Functions of real numbers turn integer arrays into
+float64, as NumPy does.
 """
 # Kernels are written as students write them, without annotations.
 # ruff: noqa: ANN001, ANN202
@@ -24,7 +25,6 @@ __all__ = [
     "GELU_SLOPE",
     "absolute",
     "exp",
-    "floor",
     "gelu",
     "isfinite",
     "isnan",
@@ -101,23 +101,6 @@ def abs_kernel(x, out):
 def absolute(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
     """Return the absolute value of x."""
     return launch_unary("abs", abs_kernel, x, out)
-
-
-@cuda.jit
-def floor_kernel(x, out):
-    """Store the largest whole number that is not above x."""
-    col, row = cuda.grid(2)
-    if row < out.shape[0] and col < out.shape[1]:
-        out[row, col] = math.floor(x[row, col])
-
-
-@library.impl("tinytorch::floor", "simgpu")
-def floor(x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
-    """Return the largest whole number that is not above x.
-
-    Limits: up to 2⁶³; NaN and larger numbers become what a conversion makes of them.
-    """
-    return launch_unary("floor", floor_kernel, x, out)
 
 
 @cuda.jit

@@ -33,7 +33,7 @@ def _reduction(op: str) -> Callable[..., Any]:
 
 
 def _sum_in(op: str) -> Callable[..., Any]:
-    """Make np.sum and np.mean, which also take the dtype to sum in."""
+    """Make np.sum, np.prod and np.mean, which also take the dtype to compute in."""
     reduce = _reduction(op)
 
     def total(
@@ -77,6 +77,10 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
     if a_max is not None:
         a = call("minimum", a, a_max)
     return a if out is None else _stored(out, a)
+
+
+def _round(a: Any, *decimals: Any, **options: Any) -> Any:
+    return call("round", a, *decimals, **options)
 
 
 def _like(value: Any) -> Callable[..., DeviceArray]:
@@ -228,6 +232,7 @@ def _size(a: Any, axis: int | None = None) -> int:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum_in("sum"),
+    np.prod: _sum_in("prod"),
     np.mean: _sum_in("mean"),
     np.max: _reduction("max"),
     np.min: _reduction("min"),
@@ -238,6 +243,9 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.var: _var,
     np.std: _std,
     np.clip: _clip,
+    np.round: _round,
+    np.around: _round,
+    np.fix: lambda x, out=None: call("trunc", x, out=out),
     np.where: _where,
     np.argmax: _arg("argmax"),
     np.argmin: _arg("argmin"),

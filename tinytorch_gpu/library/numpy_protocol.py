@@ -43,6 +43,18 @@ UFUNC_OPS = {
     np.isfinite: "isfinite",
     np.isnan: "isnan",
     np.floor: "floor",
+    np.ceil: "ceil",
+    np.trunc: "trunc",
+    np.rint: "round",
+    np.sign: "sign",
+    np.sin: "sin",
+    np.cos: "cos",
+    np.log1p: "log1p",
+    np.expm1: "expm1",
+    np.reciprocal: "reciprocal",
+    np.floor_divide: "floor_divide",
+    np.remainder: "remainder",
+    np.logaddexp: "logaddexp",
     np.logical_not: "logical_not",
     np.logical_and: "logical_and",
     np.logical_or: "logical_or",
@@ -51,7 +63,12 @@ UFUNC_OPS = {
     np.invert: "logical_not",
     np.matmul: "matmul",
 }
-REDUCTIONS = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
+REDUCTIONS = {
+    np.add: "sum",
+    np.multiply: "prod",
+    np.maximum: "max",
+    np.minimum: "min",
+}
 # They write elements into a file or a text, which the host does.
 WRITING = {
     np.save, np.savez, np.savez_compressed, np.savetxt,
@@ -79,6 +96,8 @@ class _NumpyOps:
             return None
         if ufunc in BIT_BY_BIT and any(_kind(value) != "b" for value in inputs):
             raise _unsupported(ufunc.__name__, "integers")
+        if ufunc is np.rint and inputs[0].dtype.kind != "f":
+            inputs = (inputs[0].astype(np.float64),)  # np.round of integers is none
         out = _checked_out(ufunc, method, inputs, options)
         name = UFUNC_OPS.get(ufunc, ufunc.__name__)
         if out is None or ufunc is np.matmul:
@@ -172,7 +191,7 @@ def _unsupported(name: str, given: str) -> UnsupportedError:
         f"np.{name} with {given} on a device array",
         where=f"np.{name}",
         why="device arrays answer plain calls, axis, keepdims, dtype and out where a "
-        "kernel takes them,\nand reduce of add, maximum and minimum",
+        "kernel takes them,\nand reduce of add, multiply, maximum and minimum",
         fix="write it with plain operators, or compute on the host: .cpu()",
     )
 

@@ -9,42 +9,65 @@ import numpy as np
 from tinytorch_gpu.library.cases import SUMMED, Case, Given, OpFacts, case, real, single
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["AXES", "log_softmax"]
 
 
-def _sliced(shapes: tuple[tuple[int, ...], ...], **more: Any) -> Iterator[Case]:
+def _sliced(
+    shapes: tuple[tuple[int, ...], ...],
+    *,
+    drawn: Callable[..., Any] = real,
+    **more: Any,
+) -> Iterator[Case]:
     """Yield arrays with an axis to work along; `more` names the parameter."""
     (name,) = more
     for shape in shapes:
         for axis in range(-1, len(shape) - 1):
-            yield case(real(shape), **{name: axis})
-    yield Case((Given(real((33, 5)), lambda a: a.T, "transposed"),), {name: -1})
-    yield Case((Given(real((4, 80)), lambda a: a[:, ::2], "every second"),), {name: -1})
-    yield case(real((4, 5), "float64"), **{name: 0})
+            yield case(drawn(shape), **{name: axis})
+    yield Case((Given(drawn((33, 5)), lambda a: a.T, "transposed"),), {name: -1})
+    yield Case(
+        (Given(drawn((4, 80)), lambda a: a[:, ::2], "every second"),), {name: -1}
+    )
+    yield case(drawn((4, 5), "float64"), **{name: 0})
 
 
-def _reduction_cases(*, empty: bool) -> Callable[[], Iterator[Case]]:
+def _reduction_cases(
+    *, empty: bool, drawn: Callable[..., Any] = real
+) -> Callable[[], Iterator[Case]]:
     def cases() -> Iterator[Case]:
-        yield from _sliced(((1,), (7,), (2, 3), (3, 40), (5, 3, 4)), axis=0)
-        yield case(real((3, 4)))
-        yield case(real((3, 4)), axis=0, keepdims=True)
-        yield case(real((2, 3, 4)), axis=(0, 2))
+        shapes = ((1,), (7,), (2, 3), (3, 40), (5, 3, 4))
+        yield from _sliced(shapes, drawn=drawn, axis=0)
+        yield case(drawn((3, 4)))
+        yield case(drawn((3, 4)), axis=0, keepdims=True)
+        yield case(drawn((2, 3, 4)), axis=(0, 2))
         yield case(np.arange(6, dtype=np.int32), axis=0)
         yield case(np.array([1, np.nan, 2], np.float32), axis=0)
-        yield case(real((300,), low=-1e4, high=1e4), axis=0)
-        yield case(real((5000,)), axis=0)
-        yield case(real((), "float32"))
-        yield case(real((0, 3)), axis=1)
+        yield case(drawn((5000,)), axis=0)
+        yield case(drawn((), "float32"))
+        yield case(drawn((0, 3)), axis=1)
         if empty:
-            yield case(real((3, 0)), axis=1)
+            yield case(drawn((3, 0)), axis=1)
+
+    return cases
+
+
+def _large_too(*, empty: bool) -> Callable[[], Iterator[Case]]:
+    def cases() -> Iterator[Case]:
+        yield from _reduction_cases(empty=empty)()
+        yield case(real((300,), low=-1e4, high=1e4), axis=0)
 
     return cases
 
 
 def _reduction(function: Callable[..., Any], *, empty: bool) -> OpFacts:
-    return OpFacts(function, _reduction_cases(empty=empty), slack=SUMMED)
+    return OpFacts(function, _large_too(empty=empty), slack=SUMMED)
+
+
+def _near_one(shape: Sequence[int], dtype: str = "float32") -> Any:
+    """Draw factors whose products neither overflow nor vanish, some negative."""
+    signs = np.sign(real(shape, dtype, seed=1))
+    return np.asarray(real(shape, dtype, low=0.9, high=1.1) * signs)
 
 
 def _place_cases() -> Iterator[Case]:
@@ -214,6 +237,9 @@ def _layer_norm_backward_cases() -> Iterator[Case]:
 
 AXES: dict[str, OpFacts] = {
     "sum": _reduction(np.sum, empty=True),
+    "prod": OpFacts(
+        np.prod, _reduction_cases(empty=True, drawn=_near_one), slack=SUMMED
+    ),
     "mean": _reduction(np.mean, empty=True),
     "max": _reduction(np.max, empty=False),
     "min": _reduction(np.min, empty=False),

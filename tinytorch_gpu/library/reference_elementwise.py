@@ -37,6 +37,17 @@ def _unary(reference: Callable[..., Any], *limits: float, special: bool = True) 
     return OpFacts(_without_out(reference), cases)
 
 
+def _rounding() -> Any:
+    """Halves, and numbers that have no fraction, beside the usual ones."""
+
+    def cases() -> Iterator[Case]:
+        yield from _unary(np.rint).cases()
+        yield case(single([0.5, 1.5, 2.5, -0.5, -1.5, 2.0**22 + 0.5, 2.0**23 + 1]))
+        yield case(np.arange(-3, 4, dtype=np.int32))
+
+    return OpFacts(lambda x, decimals=0, out=None: np.round(x, decimals, out), cases)
+
+
 def _question(reference: Callable[..., Any]) -> Any:
     return OpFacts(reference, lambda: (Case((x,)) for x in spread()))
 
@@ -175,6 +186,15 @@ ELEMENTWISE: dict[str, OpFacts] = {
     "abs": _unary(np.abs),
     "square": _unary(np.square),
     "floor": _unary(np.floor),
+    "ceil": _unary(np.ceil),
+    "trunc": _unary(np.trunc),
+    "round": _rounding(),
+    "sign": _unary(np.sign),
+    "sin": _unary(np.sin),
+    "cos": _unary(np.cos),
+    "log1p": _positive(np.log1p, -0.9, 5.0),
+    "expm1": _unary(np.expm1),
+    "reciprocal": _unary(np.reciprocal),
     "relu": _unary(lambda x: np.maximum(x, 0)),
     "sigmoid": _unary(_sigmoid),
     "tanh": _unary(np.tanh),
@@ -186,6 +206,9 @@ ELEMENTWISE: dict[str, OpFacts] = {
     "sub": _binary(np.subtract),
     "mul": _binary(np.multiply),
     "div": _binary(np.true_divide, 0.5, 3.0),
+    "floor_divide": _binary(np.floor_divide),
+    "remainder": _binary(np.remainder),
+    "logaddexp": _binary(np.logaddexp),
     "pow": _binary(np.power, 0.5, 3.0, special=False),
     "maximum": _binary(np.maximum),
     "minimum": _binary(np.minimum),

@@ -16,10 +16,11 @@ from tinytorch_gpu.library.gathering_rules import GATHERING_RULES, real_dtype
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["RULES", "promoted", "result_dtype"]
+__all__ = ["RULES", "number_dtype", "promoted", "result_dtype"]
 
 Dtype = np.dtype[Any]
 BOOL, FLOAT32 = np.dtype(np.bool_), np.dtype(np.float32)
+INT8 = np.dtype(np.int8)
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
@@ -59,6 +60,19 @@ def promoted(arrays: Sequence[Dtype], scalars: Sequence[Any]) -> Dtype:
     return INT64 if common == BOOL and {"i", "u"} & set(kinds) else common
 
 
+def number_dtype(dtype: Dtype) -> Dtype:
+    """Return the dtype of arithmetic that has no bool form: of bools int8, as NumPy.
+
+    Args:
+        dtype: of the operands.
+
+    Example:
+        >>> number_dtype(BOOL), number_dtype(FLOAT32)
+        (dtype('int8'), dtype('float32'))
+    """
+    return INT8 if dtype == BOOL else dtype
+
+
 def _shape(*operands: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(*(o.shape for o in operands if _is_array(o)))
 
@@ -74,6 +88,10 @@ def _made(operands: Sequence[Any], dtype: Dtype, out: Any) -> Any:
 
 def _arithmetic(x: Any, y: Any, out: Any = None) -> Any:
     return _made((x, y), result_dtype(x, y), out)
+
+
+def _quotient(x: Any, y: Any, out: Any = None) -> Any:
+    return _made((x, y), number_dtype(result_dtype(x, y)), out)
 
 
 def _division(x: Any, y: Any, out: Any = None) -> Any:
@@ -93,6 +111,15 @@ def _question(x: Any, out: Any = None) -> Any:
 
 def _same(x: Any, out: Any = None) -> Any:
     return _made((x,), x.dtype, out)
+
+
+def _rounded(x: Any, decimals: int = 0, out: Any = None) -> Any:
+    del decimals
+    return _made((x,), x.dtype, out)
+
+
+def _reciprocal(x: Any, out: Any = None) -> Any:
+    return _made((x,), number_dtype(x.dtype), out)
 
 
 def _function(x: Any, out: Any = None) -> Any:
@@ -195,8 +222,13 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(("gt", "ge", "lt", "le", "eq", "ne"), _comparison),
     **dict.fromkeys(("logical_and", "logical_or"), _comparison),
     **dict.fromkeys(("logical_not", "isfinite", "isnan"), _question),
-    **dict.fromkeys(("neg", "abs", "square", "relu", "floor"), _same),
+    **dict.fromkeys(("neg", "abs", "square", "relu", "sign"), _same),
+    **dict.fromkeys(("floor", "ceil", "trunc"), _same),
     **dict.fromkeys(("exp", "log", "sqrt", "sigmoid", "tanh", "gelu"), _function),
+    **dict.fromkeys(("sin", "cos", "log1p", "expm1"), _function),
+    **dict.fromkeys(("floor_divide", "remainder"), _quotient),
+    **dict.fromkeys(("div", "logaddexp"), _division),
+    **dict.fromkeys(("sum", "prod"), _reduction(_sum_dtype)),
     **dict.fromkeys(("max", "min"), _reduction(lambda dtype: dtype)),
     **dict.fromkeys(("argmax", "argmin"), _reduction(lambda _: INT64)),
     **dict.fromkeys(("softmax", "log_softmax"), _like(0, is_real=True)),
@@ -213,12 +245,12 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(("index_put", "scatter_add", "fill", "tril", "triu"), _like(0)),
     **dict.fromkeys(("matmul", "bmm"), _matmul),
     **dict.fromkeys(("dropout", "dropout_backward"), _dropout),
-    "div": _division,
+    "round": _rounded,
+    "reciprocal": _reciprocal,
     "where": _where,
     "copy": _copy,
     "clamp": _clamp,
     "clamp_backward": _like(0),
-    "sum": _reduction(_sum_dtype),
     "mean": _reduction(real_dtype),
     "cross_entropy": _loss,
     "cross_entropy_backward": _like(1, is_real=True),

@@ -48,6 +48,10 @@ class NumpyMethods(NDArrayOperatorsMixin):
         """Sum over axes; see `np.sum`."""
         return np.sum(self, axis=axis, keepdims=keepdims)
 
+    def prod(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Multiply over axes; see `np.prod`."""
+        return np.prod(self, axis=axis, keepdims=keepdims)
+
     def mean(self: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         """Mean over axes; see `np.mean`."""
         return np.mean(self, axis=axis, keepdims=keepdims)
@@ -87,6 +91,10 @@ class NumpyMethods(NDArrayOperatorsMixin):
     def clip(self: Any, a_min: Any = None, a_max: Any = None) -> Any:
         """Return the elements within two limits; see `np.clip`."""
         return np.clip(self, a_min, a_max)
+
+    def round(self: Any, decimals: int = 0) -> Any:
+        """Return the nearest whole numbers; see `np.round`."""
+        return np.round(self, decimals)
 
     def dot(self: Any, b: Any) -> Any:
         """Multiply vectors or matrices; see `np.dot`."""

@@ -54,7 +54,11 @@ EXCEPTIONS = {
     ("col2im_kernel", "cols"): 3,
     ("arg_columns_kernel", "out"): 2,
     ("arg_rows_kernel", "out"): 2,
+    ("embedding_kernel", "indices"): 1,
+    ("embedding_backward_kernel", "indices"): 1,
 }
+# NVIDIA's sine brings angles beyond 10^5 into range with one float64 product.
+NVIDIAS_OWN = ("sin_kernel", "cos_kernel")
 STORES_INDICES = ("arg_", "linear", "compact")
 
 
@@ -81,7 +85,10 @@ def with_other_imports(function):
             inner = with_other_imports(value.py_func)
             swapped[name] = numba.cuda.jit(device=True)(inner)
     space = {**function.__globals__, **swapped}
-    return types.FunctionType(function.__code__, space, function.__name__)
+    closure = function.__closure__
+    return types.FunctionType(
+        function.__code__, space, function.__name__, closure=closure
+    )
 
 
 def argument_type(kernel, name):
@@ -134,4 +141,4 @@ def test_compiles_without_float64_arithmetic(name):
     assert result == numba.void
     lines = [line.split("\t")[-2:] for line in ptx.splitlines() if ".f64" in line]
     wide = [line for line in lines if not line[0].startswith((".reg", "cvt"))]
-    assert not wide
+    assert len(wide) == 1 if name in NVIDIAS_OWN else not wide

@@ -1,4 +1,4 @@
-"""sum, mean, max, min against NumPy: axes, strides, dtypes, empty, long."""
+"""sum, prod, mean, max, min against NumPy: axes, strides, dtypes, empty, long."""
 
 import itertools
 
@@ -165,14 +165,6 @@ def test_a_long_sum_is_two_launches(launches):
     assert [r.grid[1] for r in records] == [64, 1]
 
 
-def test_is_row_wise():
-    x = cuda.device_array((1, 64, 4), np.float32)
-    assert not ops.is_row_wise(x)
-    rows = cuda.device_array((1, 4, 64), np.float32)
-    assert ops.is_row_wise(rows.swapaxes(1, 2))
-    assert not ops.is_row_wise(cuda.device_array((1, 64, 1), np.float64))
-
-
 def test_normalized_axes():
     x = cuda.device_array((2, 3, 4))
     assert ops.normalized_axes("sum", x, None) == (0, 1, 2)
@@ -185,3 +177,52 @@ def test_more_outer_rows_than_a_grid_has_blocks(close):
     x = cuda.to_device(host)
     close(ops.reduce_sum(x, 1), host.sum(1), "f4")
     close(ops.reduce_max(x[:, :, ::2], 1), host[:, :, ::2].max(1), "f4")
+
+
+def near_one(shape, dtype="float32"):
+    rng = np.random.default_rng([5, *shape])
+    drawn = rng.uniform(0.97, 1.03, shape) * rng.choice([-1, 1], shape)
+    return np.asarray(drawn).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (50,), (32, 10), (9, 65), (3, 4, 5)])
+def test_products_over_all_axes(shape, dtype, close):
+    a = near_one(shape, dtype)
+    for axis in all_axes(len(shape)):
+        for keepdims in (False, True):
+            found = ops.reduce_prod(cuda.to_device(a), axis, keepdims)
+            expected = np.prod(a.astype("f8"), axis=axis, keepdims=keepdims)
+            close(found, expected, dtype, ROUNDINGS if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((70_001,), None), ((5_000, 3), 0), ((4, 3, 5, 2, 3), (0, 2, 4))],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_products(shape, axis, dtype, close):
+    a = (1 + near_one(shape, "f8") * 1e-3).astype(dtype)
+    expected = np.prod(a.astype("f8"), axis=axis)
+    bound = 1e-3 if dtype == "float32" else 1e-9
+    close(ops.reduce_prod(cuda.to_device(a), axis), expected, dtype, bound)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "bool"])
+def test_products_of_integers_are_numpys(dtype, pair, close):
+    a, x = pair((40, 50), dtype, low=-9, high=9)
+    for axis in (None, 0, 1):
+        close(ops.reduce_prod(x, axis), np.prod(a, axis=axis), "int64")
+
+
+def test_products_of_zero_nan_infinity_and_nothing(close):
+    a = np.ones((4, 40), np.float32)
+    a[0, 7], a[1, 7], a[2, 7], a[3, 7], a[3, 8] = 0, np.nan, -np.inf, 0, np.inf
+    with np.errstate(invalid="ignore"):
+        close(ops.reduce_prod(cuda.to_device(a), 1), np.prod(a, 1), "float32")
+    empty = cuda.device_array((0, 3), np.float32)
+    close(ops.reduce_prod(empty), 1.0, "float32")
+    close(ops.reduce_prod(empty, 0), np.ones(3), "float32")
+    close(ops.reduce_prod(cuda.device_array((0, 3), np.int32), 0), np.ones(3), "int64")
+    with pytest.raises(ShapeError, match="prod: axis 2"):
+        ops.reduce_prod(empty, 2)

@@ -42,6 +42,20 @@ def test_columns(parts, length, pair, close):
     np.testing.assert_array_equal(smallest.copy_to_host().min(1), a.min(1))
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("length", [3, 33, 300])
+def test_products(parts, length, pair):
+    a, x = pair((4, length), low=0.9, high=1.1)
+    wide = a.astype("f8").prod(1)
+    rows = cuda.device_array((4, parts), np.float32)
+    kernels.prod_rows_kernel[(4, parts), 64](x, rows)
+    assert np.allclose(rows.copy_to_host().astype("f8").prod(1), wide, rtol=1e-5)
+    columns = cuda.device_array((1, parts, 4), np.float32)
+    kernels.prod_columns_kernel[1, (4, 4, 1)](x.T.reshape(1, length, 4), columns)
+    found = columns.copy_to_host().astype("f8")[0].prod(0)
+    assert np.allclose(found, wide, rtol=1e-5)
+
+
 def test_halving_takes_a_barrier_for_each_step(launches):
     x = cuda.to_device(np.ones((1, 256), np.float32))
     out = cuda.device_array((1, 1), np.float32)

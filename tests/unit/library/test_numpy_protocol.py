@@ -44,12 +44,31 @@ B = RNG.uniform(0.5, 2.0, (3, 4)).astype(np.float32)
         "np.sqrt(a)",
         "np.square(a)",
         "np.tanh(a)",
+        "np.sign(1 - a)",
+        "np.rint(a * 9)",
+        "np.rint((a * 9).astype(np.int32))",
+        "np.ceil(a)",
+        "np.trunc(a * 9)",
+        "np.sin(a)",
+        "np.cos(a)",
+        "np.log1p(a)",
+        "np.expm1(a)",
+        "np.reciprocal(a)",
+        "np.logaddexp(a, b)",
+        "np.logaddexp(a, 1.0)",
+        "a // 0.3",
+        "7 // -a",
+        "-a % b",
+        "2.5 % a",
+        "np.floor_divide(a, b)",
+        "np.mod(a, b)",
         "np.isfinite(a)",
         "a @ b.T",
         "np.matmul(a, b.T)",
         "~(a > b)",
         "np.add.reduce(a, axis=1)",
         "np.maximum.reduce(a, axis=0)",
+        "np.multiply.reduce(a, axis=1)",
     ],
 )
 def test_an_expression_equals_numpys(expression):
@@ -71,6 +90,10 @@ def test_in_place_keeps_the_array():
     x /= 2
     assert x is y
     np.testing.assert_allclose(y.copy_to_host(), (A + B) / 2, rtol=1e-6)
+    x //= 0.25
+    x %= 3
+    assert x is y
+    np.testing.assert_array_equal(y.copy_to_host(), (A + B) / 2 // 0.25 % 3)
 
 
 def test_a_float64_scalar_does_not_widen():

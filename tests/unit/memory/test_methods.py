@@ -13,6 +13,8 @@ A = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
 CALLS = [
     "a.sum()",
     "a.sum(axis=0, keepdims=True)",
+    "a.prod(axis=0)",
+    "(a * 9).round()",
     "a.mean(1)",
     "a.var(axis=0)",
     "a.std()",
