@@ -170,3 +170,36 @@ def test_a_sector_more_that_hits_l2_does_not_make_loads_faster():
     spec = find_gpu("a100")
     less = price(little, spec).duration_ns
     assert less <= price(little | {"sectors": 2}, spec).duration_ns
+
+
+@given(works(), GPUS, st.integers(1, 400), st.integers(1, 400), st.integers(1, 16))
+def test_more_blocks_of_the_same_work_are_never_faster(work, gpu, few, more, warps):
+    """Each block does the same; what they read may be the same for all, or not."""
+    spec = find_gpu(gpu)
+    own = {name: number // 1000 for name, number in work.items()}
+
+    def time(blocks, *, is_shared):
+        times = {n: v * blocks for n, v in own.items() if n != "array_bytes"}
+        counts = counts_of(own | times)
+        (x,) = counts.reuse
+        if is_shared:
+            requests, sectors = own["requests"], own["sectors"]
+            x = replace(x, together_sectors=sectors, together_requests=requests)
+        counts = replace(counts, accesses=counts.accesses[:1], reuse=(x,))
+        grid, block = (blocks, 1, 1), (32 * warps, 1, 1)
+        return kernel_time(counts, grid, block, 0, spec, 16).duration_ns
+
+    for is_shared in (False, True):
+        fewer, many = (time(n, is_shared=is_shared) for n in (few, few + more))
+        assert fewer <= many * (1 + 1e-12)
+
+
+@given(works(), GPUS, st.integers(1, 2000), st.integers(16, 120), st.integers(1, 4))
+def test_more_registers_are_never_faster(work, gpu, blocks, registers, more):
+    spec = find_gpu(gpu)
+    grid = (blocks, 1, 1)
+    few, many = (
+        price(work, spec, grid=grid, block=(64, 1, 1), registers=n).duration_ns
+        for n in (registers, registers + more)
+    )
+    assert few <= many * (1 + 1e-12)

@@ -21,9 +21,30 @@ if TYPE_CHECKING:
     from tinytorch_gpu.cost.caches import MemoryTraffic
     from tinytorch_gpu.trace import AccessCounts, LaunchCounts
 
-__all__ = ["BARRIER_CLOCKS", "Waiting", "load_rounds", "memory_wait_ns", "waiting"]
+__all__ = [
+    "BARRIER_CLOCKS",
+    "Course",
+    "Waiting",
+    "load_rounds",
+    "memory_wait_ns",
+    "waiting",
+]
 
 BARRIER_CLOCKS = 20  # until the warps of a block go on after the last has come
+
+
+class Course(NamedTuple):
+    """How the blocks of a launch follow each other.
+
+    Args:
+        blocks: of the grid.
+        warps: of all blocks.
+        times: blocks that follow each other in one place of an SM.
+    """
+
+    blocks: int
+    warps: int
+    times: float = 1.0
 
 
 class Waiting(NamedTuple):
@@ -46,18 +67,18 @@ class Waiting(NamedTuple):
 
 
 def waiting(
-    counts: LaunchCounts, traffic: MemoryTraffic, warps: int, spec: GpuSpec
+    counts: LaunchCounts, traffic: MemoryTraffic, course: Course, spec: GpuSpec
 ) -> Waiting:
     """Model what a warp waits for when it has the SM for itself.
 
     Args:
         counts: what the launch did.
-        traffic: its bytes at each level of memory.
-        warps: warps of the launch.
+        traffic: how many requests get to each level of memory.
+        course: how the blocks follow each other.
         spec: supplies latencies.
 
     Returns:
-        The time of an average warp.
+        The time of a warp that does the average work.
 
     Example:
         >>> from dataclasses import replace
@@ -68,17 +89,18 @@ def waiting(
         >>> reads = AccessCounts(here, "x", "global", "load", 8, 32, 256, 1024, 1024)
         >>> slow = replace(find_gpu("toy"), dram_latency_ns=400.0)
         >>> moved = MemoryTraffic(1024, 1024, 1024, l2_requests=8, dram_requests=8)
-        >>> waiting(LaunchCounts((reads,), (), 0), moved, 1, slow).memory_ns   # 8 ÷ 4
+        >>> one = Course(blocks=1, warps=1)
+        >>> waiting(LaunchCounts((reads,), (), 0), moved, one, slow).memory_ns   # 8 ÷ 4
         800.0
 
     Limits: instructions are taken to depend on each other, each on the one before; a
     warp's slowest path counts no more than the average one.
     Source: as for the module.
     """
-    clock, per_warp = spec.clock_ghz, 1 / warps
+    clock, per_warp = spec.clock_ghz, 1 / course.warps
     barriers = counts.barriers * per_warp
-    memory = memory_wait_ns(counts, traffic, warps, spec)
-    shared = load_rounds(counts, "shared", warps) * spec.l1_latency_ns
+    memory = memory_wait_ns(counts, traffic, course, spec)
+    shared = load_rounds(counts, "shared", course.warps) * spec.l1_latency_ns
     issued = issued_instructions(counts) * per_warp * spec.alu_latency_clocks / clock
     at_barriers = barriers * BARRIER_CLOCKS / clock if spec.alu_latency_clocks else 0.0
     return Waiting(memory, at_barriers, issued + shared)
@@ -115,25 +137,27 @@ def load_rounds(counts: LaunchCounts, space: str, warps: int) -> float:
     # Simplified: which loads depend on which is not looked at. A chase of pointers is
     # up to 4 x too cheap, and so is a loop in which each turn waits for the last.
     found = (a.requests for a in counts.accesses if _is_awaited(a, space))
-    return _rounds(max(found, default=0), counts, warps)
+    return _rounds(max(found, default=0) / warps, counts, warps)
 
 
 def memory_wait_ns(
-    counts: LaunchCounts, traffic: MemoryTraffic, warps: int, spec: GpuSpec
+    counts: LaunchCounts, traffic: MemoryTraffic, course: Course, spec: GpuSpec
 ) -> float:
     """Tell how long a warp waits for global memory.
 
     A round takes the time of L1. Where a request of it gets to L2 it takes the time of
     L2, and where one gets to DRAM that of DRAM: a warp goes on with its slowest lane.
+    What is new to a block all its warps wait for, and what is new to all blocks those
+    that run side by side: they come to it at the same time.
 
     Args:
         counts: what the launch did.
         traffic: supplies how many requests get to L2 and DRAM.
-        warps: warps of the launch.
+        course: how the blocks follow each other.
         spec: supplies the latency of each level.
 
     Returns:
-        Nanoseconds of an average warp.
+        Nanoseconds of a warp that does the average work.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
@@ -143,7 +167,7 @@ def memory_wait_ns(
         >>> reads = AccessCounts(here, "x", "global", "load", 16, 0, 0, 0, 0)
         >>> gpu = find_gpu("rtx3090")            # 23, 146 and 264 ns
         >>> half = MemoryTraffic(0, 0, 0, l2_requests=8, dram_requests=4)
-        >>> memory_wait_ns(LaunchCounts((reads,), (), 0), half, 1, gpu)
+        >>> memory_wait_ns(LaunchCounts((reads,), (), 0), half, Course(1, 1), gpu)
         456.0
 
     That is 4 rounds of 23 ns, 2 of them with 146 − 23 ns, one with 264 − 146 ns more.
@@ -152,10 +176,15 @@ def memory_wait_ns(
     Source: public pointer chases of RTX 2080 SUPER and RTX 3090; else `arch.limits`.
     """
     # Simplified: misses that lie in different rounds are too cheap, by at most the four
-    # turns of a round.
-    in_l1 = load_rounds(counts, "global", warps)
-    in_l2 = min(in_l1, _rounds(traffic.l2_requests, counts, warps))
-    in_dram = min(in_l2, _rounds(traffic.dram_requests, counts, warps))
+    # turns of a round. Warps that run apart from each other find what another has
+    # fetched, and are too dear: by the ratio of the latencies of DRAM and L1 at most.
+    found = (a.requests for a in counts.accesses if _is_awaited(a, "global"))
+    turns = max(found, default=0) / course.warps
+    to_l2 = min(turns, traffic.l2_requests / course.blocks)
+    to_dram = min(to_l2, traffic.dram_requests / course.times)
+    in_l1, in_l2, in_dram = (
+        _rounds(each, counts, course.warps) for each in (turns, to_l2, to_dram)
+    )
     return (
         in_l1 * spec.l1_latency_ns
         + in_l2 * (spec.l2_latency_ns - spec.l1_latency_ns)
@@ -163,9 +192,9 @@ def memory_wait_ns(
     )
 
 
-def _rounds(requests: int, counts: LaunchCounts, warps: int) -> float:
-    """Rounds of a warp for the requests of one place."""
-    turns, intervals = requests / warps, 1 + counts.barriers / warps
+def _rounds(turns: float, counts: LaunchCounts, warps: int) -> float:
+    """Rounds of a warp for its turns at one place."""
+    intervals = 1 + counts.barriers / warps
     return turns / min(max(1.0, turns / intervals), UNROLLED)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost.caches import MemoryTraffic, memory_traffic
-from tinytorch_gpu.cost.latency import Waiting, waiting
+from tinytorch_gpu.cost.latency import Course, Waiting, waiting
 from tinytorch_gpu.cost.memory_pipes import (
     SM_MEMORY_PIPES,
     atomic_ns,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["NOT_COUNTED", "KernelTime", "check_block_fits", "kernel_time"]
 
 NOT_COUNTED = "not counted"
+OF_THE_GPU = ("dram", "atomic")  # pipes that all SMs share
 
 _BOUNDS = {
     "floor": "floor",
@@ -131,16 +132,25 @@ def kernel_time(
     waves = blocks / (fit.blocks_per_sm * spec.num_sms)
     if counts is None:
         return KernelTime(floor_ns, NOT_COUNTED, {"floor": floor_ns}, waves, fit)
-    traffic = memory_traffic(
-        counts, spec, blocks_per_sm=fit.blocks_per_sm, shared_bytes=shared_bytes
-    )
-    pipes = _pipes_ns(counts, traffic, blocks, fit, spec)
-    one = waiting(counts, traffic, blocks * _warps(block, spec), spec)
-    waits = _waits_ns(one, waves, fit, has_barriers=bool(counts.barriers))
-    busy = max(max(pipes.values()) + waits["exposed"], waits["latency"])
+    traffic = _traffic(counts, fit, shared_bytes, spec)
+    pipes = _pipes_ns(counts, traffic, blocks, spec)
+    course = Course(blocks, blocks * _warps(block, spec), rounds(waves))
+    one = waiting(counts, traffic, course, spec)
+    together = min(fit.blocks_per_sm, -(-blocks // spec.num_sms))
+    exposed = _exposed_ns(one, course, together, pipes) if counts.barriers else 0.0
+    waits = {"latency": course.times * one.total_ns, "exposed": exposed}
+    total = floor_ns + max(max(pipes.values()) + exposed, waits["latency"])
     terms = {"floor": floor_ns} | pipes | waits
-    bound = _bound(terms, counts)
-    return KernelTime(floor_ns + busy, bound, terms, waves, fit, traffic, one)
+    return KernelTime(total, _bound(terms, counts), terms, waves, fit, traffic, one)
+
+
+def _traffic(
+    counts: LaunchCounts, fit: Occupancy, shared_bytes: int, spec: GpuSpec
+) -> MemoryTraffic:
+    resident = fit.blocks_per_sm
+    return memory_traffic(
+        counts, spec, blocks_per_sm=resident, shared_bytes=shared_bytes
+    )
 
 
 def _warps(block: tuple[int, int, int], spec: GpuSpec) -> int:
@@ -160,31 +170,30 @@ def _pipes_ns(
     counts: LaunchCounts,
     traffic: MemoryTraffic,
     blocks: int,
-    fit: Occupancy,
     spec: GpuSpec,
 ) -> dict[str, float]:
     """Nanoseconds of each pipe."""
-    sms = effective_sms(blocks, spec, fit.blocks_per_sm)
+    sms = effective_sms(blocks, spec)
     clocks = {"l2": l2_clocks(traffic, spec)}
     clocks |= {n: pipe(counts, spec) for n, pipe in SM_MEMORY_PIPES.items()}
     clocks |= {name: pipe(counts, spec) for name, pipe in SM_PIPES.items()}
     of_sms = {name: each / (sms * spec.clock_ghz) for name, each in clocks.items()}
-    whole = {"dram": dram_ns(traffic, spec), "atomic": atomic_ns(counts, spec)}
-    return whole | of_sms
+    of_gpu = {"dram": dram_ns(traffic, spec), "atomic": atomic_ns(counts, spec)}
+    return of_gpu | of_sms
 
 
-def _waits_ns(
-    one: Waiting, waves: float, fit: Occupancy, *, has_barriers: bool
-) -> dict[str, float]:
-    """Nanoseconds of latency: all rounds of blocks, and what barriers expose of it.
+def _exposed_ns(
+    one: Waiting, course: Course, together: int, pipes: dict[str, float]
+) -> float:
+    """Nanoseconds that barriers expose of the latency.
 
-    Between two barriers all warps of a block wait for the same loads. Then only other
-    blocks of the SM have work: of `n` resident blocks, all but one.
+    Between two barriers all warps of a block wait for the same loads, and only the
+    other blocks of the SM have work. The blocks that are `together` take as long as the
+    busiest pipe needs for all of them, or as one needs for its own work and its waits.
     """
-    times = rounds(waves)
-    at_barriers = one.memory_ns + one.barrier_ns if has_barriers else 0.0
-    exposed = times * at_barriers / fit.blocks_per_sm
-    return {"latency": times * one.total_ns, "exposed": exposed}
+    of_sm = max(ns for name, ns in pipes.items() if name not in OF_THE_GPU)
+    alone = of_sm / together + course.times * (one.memory_ns + one.barrier_ns)
+    return max(0.0, alone - max(pipes.values()))
 
 
 def check_block_fits(

@@ -13,19 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["blocks_of_an_sm", "effective_sms", "rounds"]
 
-WAVES_TOLD_APART = 8  # beyond, the last wave is under 6 % of the time
+WAVES_TOLD_APART = 8  # rounds; beyond, the last one is under 6 % of the time
 
 
-def blocks_of_an_sm(blocks: int, spec: GpuSpec, blocks_per_sm: int = 1) -> float:
+def blocks_of_an_sm(blocks: int, spec: GpuSpec) -> float:
     """Tell how many blocks the SM runs that has most, one after another or together.
 
     Every SM gets ⌊blocks ÷ SMs⌋ blocks and some get one more; the kernel ends when
-    those do. Of more than eight waves the ends blur, and the average counts.
+    those do. Of more than eight the ends blur, and the average counts.
 
     Args:
         blocks: blocks of the grid, 1 or more.
         spec: supplies `num_sms`.
-        blocks_per_sm: resident blocks.
 
     Returns:
         Blocks; never fewer for a larger grid, never more for more SMs.
@@ -42,16 +41,15 @@ def blocks_of_an_sm(blocks: int, spec: GpuSpec, blocks_per_sm: int = 1) -> float
     # Simplified: blocks of one SM share its pipes, so one block more costs one block's
     # time. If they wait for latency instead, it costs a whole round: see `rounds`.
     share = blocks / spec.num_sms
-    return math.ceil(share) if share <= WAVES_TOLD_APART * blocks_per_sm else share
+    return math.ceil(share) if share <= WAVES_TOLD_APART else share
 
 
-def effective_sms(blocks: int, spec: GpuSpec, blocks_per_sm: int = 1) -> float:
+def effective_sms(blocks: int, spec: GpuSpec) -> float:
     """Tell how many SMs share the work evenly: fewer when the last round is not full.
 
     Args:
         blocks: blocks of the grid, 1 or more.
         spec: supplies `num_sms`.
-        blocks_per_sm: resident blocks.
 
     Returns:
         SMs, 1 to `num_sms`.
@@ -64,7 +62,7 @@ def effective_sms(blocks: int, spec: GpuSpec, blocks_per_sm: int = 1) -> float:
 
     Limits, Source: as for `blocks_of_an_sm`.
     """
-    most = blocks_of_an_sm(blocks, spec, blocks_per_sm)
+    most = blocks_of_an_sm(blocks, spec)
     return min(float(spec.num_sms), blocks / most)
 
 

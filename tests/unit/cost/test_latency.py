@@ -6,7 +6,7 @@ import pytest
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost.caches import MemoryTraffic
-from tinytorch_gpu.cost.latency import load_rounds, memory_wait_ns, waiting
+from tinytorch_gpu.cost.latency import Course, load_rounds, memory_wait_ns, waiting
 from tinytorch_gpu.trace import LaunchCounts
 
 GPU = find_gpu("rtx3090")  # 23, 146 and 264 ns
@@ -48,14 +48,34 @@ def test_a_round_waits_for_the_level_that_its_slowest_lane_needs(
 ):
     work = counts(access(requests=8 * 16))
     moved = MemoryTraffic(0, 0, 0, l2_requests=8 * in_l2, dram_requests=8 * in_dram)
-    assert memory_wait_ns(work, moved, 8, GPU) == pytest.approx(expected)
+    one_by_one = Course(blocks=8, warps=8, times=8)
+    assert memory_wait_ns(work, moved, one_by_one, GPU) == pytest.approx(expected)
 
 
 def test_a_warp_waits_for_loads_barriers_and_its_own_instructions(access, counts):
     work = counts(access(requests=2), instructions=10)
     work = LaunchCounts(work.accesses, work.lines, 2)
-    found = waiting(work, MemoryTraffic(0, 0, 0, l2_requests=2), 2, GPU)
+    found = waiting(work, MemoryTraffic(0, 0, 0, l2_requests=2), Course(2, 2), GPU)
     assert found.memory_ns == 146
     assert found.barrier_ns == pytest.approx(20 / 1.695)
     assert found.chain_ns == pytest.approx(5 * 4 / 1.695)
     assert found.total_ns == sum(found)
+
+
+def test_all_warps_of_a_block_wait_for_what_is_new_to_it(access, counts):
+    work = counts(access(requests=8 * 16))  # 4 rounds for each of 8 warps
+    moved = MemoryTraffic(0, 0, 0, l2_requests=16)  # that one of them leads
+    alone, together = Course(blocks=8, warps=8), Course(blocks=1, warps=8)
+    assert memory_wait_ns(work, moved, alone, GPU) == 4 * 23 + 123  # two turns each
+    assert memory_wait_ns(work, moved, together, GPU) == 4 * 146
+
+
+def test_blocks_side_by_side_wait_for_the_same_miss_and_later_ones_do_not(
+    access, counts
+):
+    work = counts(access(requests=8 * 16))
+    moved = MemoryTraffic(0, 0, 0, l2_requests=8 * 16, dram_requests=16)
+    side_by_side = memory_wait_ns(work, moved, Course(8, 8, times=1), GPU)
+    one_by_one = memory_wait_ns(work, moved, Course(8, 8, times=8), GPU)
+    assert side_by_side == 4 * 264
+    assert one_by_one == 4 * 146 + 118  # two turns, one round, of each block

@@ -9,8 +9,9 @@ import pytest
 from tinytorch_gpu.arch import PRESETS, find_gpu
 from tinytorch_gpu.cost import kernel_time
 from tinytorch_gpu.errors import LaunchConfigError
-from tinytorch_gpu.trace import LaunchCounts
+from tinytorch_gpu.trace import LaunchCounts, LineCounts, SourceLine
 
+HERE = SourceLine("sum", "sum.py", 4, "total += x[i]")
 TOY = find_gpu("toy")
 T4 = find_gpu("t4")
 GRID, BLOCK = (4, 1, 1), (256, 1, 1)
@@ -115,15 +116,30 @@ def test_65_registers_of_1024_threads_are_too_many():
     kernel_time(None, GRID, (1024, 1, 1), 0, T4, registers=64)
 
 
-def test_barriers_expose_what_no_other_block_hides(access):
-    # A warp loads 4 times and waits at 8 barriers: 4 × 400 ns and 8 × 20 clocks.
+@pytest.mark.parametrize(
+    ("blocks", "shared_bytes", "together", "times"),
+    [(1, 0, 1, 1), (1, 9000, 1, 1), (4, 0, 4, 1), (4, 9000, 1, 4), (8, 0, 4, 2)],
+)
+def test_barriers_expose_what_no_other_block_hides(
+    access, blocks, shared_bytes, together, times
+):
+    # A warp loads 4 times and waits at 8 barriers: 4 × 400 ns and 8 × 20 clocks. The
+    # toy has one SM, which holds four blocks, or one if each has 9,000 bytes.
     slow = replace(TOY, dram_latency_ns=400.0, alu_latency_clocks=1.0)
-    loads = access(requests=4, sectors=16, array_bytes=512)
-    counts = LaunchCounts((loads,), (), 8)
-    alone = kernel_time(counts, (1, 1, 1), (32, 1, 1), 0, slow)
-    assert alone.terms["exposed"] == (4 * 400 + 160) / 4  # four blocks fit
-    one = kernel_time(counts, (1, 1, 1), (32, 1, 1), 9000, slow)
-    assert one.terms["exposed"] == 4 * 400 + 160
+    loads = access(requests=4 * blocks, sectors=16 * blocks, array_bytes=512 * blocks)
+    line = LineCounts(HERE, 0, 0, 0, 0, 3200 * blocks, 0, 0, 0)  # 100 ns for each block
+    counts = LaunchCounts((loads,), (line,), 8 * blocks)
+    time = kernel_time(counts, (blocks, 1, 1), (32, 1, 1), shared_bytes, slow)
+    assert time.terms["fp32"] == 100 * blocks
+    alone = 100 * blocks / together + times * (4 * 400 + 160)
+    assert time.terms["exposed"] == alone - 100 * blocks
+
+
+def test_barriers_expose_nothing_where_other_blocks_have_enough_to_do(access):
+    line = LineCounts(HERE, 0, 0, 0, 0, 32 * 40_000, 0, 0, 0)  # 10 µs for each of four
+    slow = replace(TOY, dram_latency_ns=400.0)
+    counts = LaunchCounts((access(requests=4),), (line,), 4)
+    assert kernel_time(counts, (4, 1, 1), (32, 1, 1), 0, slow).terms["exposed"] == 0
 
 
 @pytest.mark.parametrize("spec", PRESETS.values(), ids=PRESETS)
