@@ -35,7 +35,7 @@ __all__ = ["checked", "is_number_of"]
 def is_number_of(value, count):
     """Tell whether a value is a whole number from 0 to count - 1."""
     whole = int(value)
-    return 0 <= whole < count and value == float32(whole)
+    return 0 <= whole < count and float32(value) == float32(whole)
 
 
 @contextmanager

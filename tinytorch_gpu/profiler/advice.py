@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost import available_gb_per_s
 from tinytorch_gpu.profiler.case import FREE, MALLOC, is_awaited
-from tinytorch_gpu.profiler.copy_findings import dearest_copies, transfer_ns
+from tinytorch_gpu.profiler.chain_finding import WHERE_TO_LOOK, chains
+from tinytorch_gpu.profiler.copy_findings import (
+    COPY_FINDINGS,
+    dearest_copies,
+    transfer_ns,
+)
 from tinytorch_gpu.profiler.finding import many
 from tinytorch_gpu.profiler.kernel_advice import worst_kernel_sentences
 from tinytorch_gpu.profiler.op_table import plain_name
@@ -41,10 +46,27 @@ def _transfers(case: Case) -> tuple[str, str]:
     part = format_share(transfer_ns(same), bill.transfer_ns)
     what = f"{same[0].direction.upper()} for `{same[0].reason}`"
     return first, (
-        f"Keep the data on the device: {part} of it is {what}, "
+        f"{_best_for_copies(case)}: {part} of it is {what}, "
         f"{many(len(same), 'copy', 'copies')} of {format_bytes(nbytes)} on average; "
         f"{_cheaper_copies(nbytes, same, case.spec)}."
     )
+
+
+def _best_for_copies(case: Case) -> str:
+    """What saves most of the copies, in the words of an order."""
+    found = [candidate for cause in COPY_FINDINGS for candidate in cause(case)]
+    best = max(found, key=lambda candidate: candidate.saves_ns, default=None)
+    return ORDERS.get(best.kind if best else "", "Copy less")
+
+
+ORDERS = {
+    "keep it on the device": "Keep on the device what stays the same",
+    "round trip": "Keep on the device what comes back",
+    "read back less often": "Read results less often",
+    "batch copies": "Copy many in one",
+    "pin this buffer": "Copy from and to pinned memory",
+    "overlap this copy": "Let copies and kernels overlap",
+}
 
 
 def _cheaper_copies(nbytes: float, copies: list[CopyRecord], spec: GpuSpec) -> str:
@@ -65,9 +87,10 @@ def _cheaper_copies(nbytes: float, copies: list[CopyRecord], spec: GpuSpec) -> s
 def _launch_overhead(case: Case) -> tuple[str, str]:
     spent = format_ns(case.dominant_ns)
     first = f"Launch-bound: {case.share}, {spent}, passes at the host's pace: "
+    what = f"{_what_to_fuse(case)}{_where_to_look(case)}"
     return (
         f"{first}{_host_pace(case)}.",
-        f"Use larger batches or fuse element-wise ops{_what_to_fuse(case)}.",
+        f"Use larger batches or fuse element-wise ops{what}.",
     )
 
 
@@ -111,6 +134,11 @@ def _what_to_fuse(case: Case) -> str:
     if 2 * at_floor >= len(case.launches):
         return ": these kernels are so short that more elements cost almost nothing"
     return ""
+
+
+def _where_to_look(case: Case) -> str:
+    """Name the tool that tells more, where ops follow each other that could be one."""
+    return f"; {WHERE_TO_LOOK} tells which" if chains(case) else ""
 
 
 def _kernels(case: Case) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from tinytorch_gpu.trace import (
 from tinytorch_gpu.units import format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Collection, Hashable
 
     from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.profiler.bill import Bill
@@ -129,6 +129,66 @@ class Case:
             elif bill_of(record).total_ns:
                 is_busy, stop = False, None
         return lost
+
+    @cached_property
+    def lost_to_copies(self) -> dict[int, tuple[list[int], float]]:
+        """By launch: the copies before it that the host waited for, and what they cost.
+
+        As in `lost_to_stops`: without all of these copies the shorter of issue and
+        kernel would hide behind the longer.
+        """
+        lost: dict[int, tuple[list[int], float]] = {}
+        is_busy = False
+        between: list[int] = []
+        for i, record in enumerate(self.records):
+            if isinstance(record, LaunchRecord):
+                longer = max(record.issue_ns, record.duration_ns)
+                if between and record.elapsed_ns > longer:
+                    lost[i] = between, record.elapsed_ns - longer
+                is_busy, between = True, []
+            elif i in self.numbered_copies and not self.numbered_copies[i].is_async:
+                between += [i] * is_busy
+            elif bill_of(record).total_ns:
+                is_busy, between = False, []
+        return lost
+
+    def lost_without(self, copies: Collection[int]) -> dict[int, float]:
+        """Tell by how much launches are longer only since the host waits for copies.
+
+        Args:
+            copies: their positions among the records.
+
+        Returns:
+            Nanoseconds by launch.
+        """
+        every = set(copies)
+        between = self.lost_to_copies.items()
+        lost = {i: ns for i, (those, ns) in between if every.issuperset(those)}
+        if not lost:
+            return {}
+        # What one launch gains the next may wait for, where the host sets the pace.
+        copied = sum(self.numbered_copies[i].duration_ns for i in every)
+        gained = self._paced_ns(set()) - self._paced_ns(every) - copied
+        left = min(1.0, max(0.0, gained) / sum(lost.values()))
+        return {i: left * ns for i, ns in lost.items()}
+
+    def _paced_ns(self, without: set[int]) -> float:
+        """The time of the records in one queue, without some of them."""
+        host = device = 0.0
+        for i, record in enumerate(self.records):
+            if i in without:
+                continue
+            if isinstance(record, LaunchRecord):
+                host += record.issue_ns
+                device = max(host, device) + record.duration_ns
+            elif isinstance(record, CopyRecord):
+                device = max(host, device) + record.duration_ns
+                host = host if record.is_async else device
+            elif isinstance(record, SynchronizeRecord):
+                host = device = max(host, device) + record.elapsed_ns
+            elif isinstance(record, HostRecord):
+                host += record.duration_ns
+        return max(host, device)
 
     @property
     def share(self) -> str:

@@ -1,30 +1,36 @@
-"""Findings on copies: keep data on the device, copy many in one, pin, overlap.
+"""Findings on copies: copy many in one, pin, overlap, and those of `same_data`.
 
 Comes in: a `Case`. Goes out: candidates; `COPY_FINDINGS` holds one function for each
-cause. A copy's record does not name its array, so copies of one direction, reason, line
-and size count as the same data sent again, which the savings state as "at most".
+cause.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.cost import available_gb_per_s, copy_ns
 from tinytorch_gpu.profiler.bill import bill_of
 from tinytorch_gpu.profiler.case import Case, grouped
 from tinytorch_gpu.profiler.finding import Candidate, many
-from tinytorch_gpu.units import format_bytes, format_ns, format_share
+from tinytorch_gpu.profiler.same_data import (
+    SAME_DATA_FINDINGS,
+    argument_of,
+    is_argument,
+    is_of_tensor,
+    place,
+    same_line,
+)
+from tinytorch_gpu.trace import LaunchRecord
+from tinytorch_gpu.units import format_bytes, format_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from tinytorch_gpu.trace import CopyRecord
 
-__all__ = ["COPY_FINDINGS", "dearest_copies", "keep_fix", "place", "transfer_ns"]
-
-HOST_ARGUMENT = "host array argument"  # how the reason of an implicit copy begins
-READ_BYTES = 16  # a D2H copy of so few bytes is a number that somebody reads
+__all__ = ["COPY_FINDINGS", "dearest_copies", "overlap_findings", "transfer_ns"]
 
 
 def dearest_copies(case: Case) -> list[CopyRecord]:
@@ -52,128 +58,11 @@ def transfer_ns(copies: Iterable[CopyRecord]) -> float:
     return sum(bill_of(copy).transfer_ns for copy in copies)
 
 
-def keep_fix(copy: CopyRecord) -> str:
-    """Return the code that keeps data on the device, for copies of one reason.
-
-    Args:
-        copy: one of the copies.
-
-    Returns:
-        Lines of code.
-    """
-    if copy.reason.startswith(HOST_ARGUMENT):
-        name = _argument(copy)
-        return (
-            f"{name} = cuda.to_device({name})   # once, before the loop\n"
-            f"host = {name}.copy_to_host()      # once, after it"
-        )
-    if copy.direction == "h2d":
-        return 'data = data.to("simgpu")   # once, before the loop'
-    if copy.bytes <= READ_BYTES:
-        return "if step % 100 == 0:   # not in each step\n    print(loss.item())"
-    return "result = result.cpu()   # once, after the loop"
-
-
-def _argument(copy: CopyRecord) -> str:
-    """Name the parameter that a host array was given for; the reason tells it."""
-    parts = copy.reason.split("`")
-    return parts[1] if len(parts) > 1 else "array"
-
-
-def place(copy: CopyRecord) -> str:
-    """Name the line of the user's code that asked for a copy, or nothing.
-
-    Args:
-        copy: the copy.
-
-    Returns:
-        For example " (train.py, line 12)".
-    """
-    if copy.origin is None:
-        return ""
-    file, line = copy.origin
-    return f" ({file.rsplit('/', 1)[-1]}, line {line})"
-
-
-def _same(copy: CopyRecord) -> Hashable:
-    return copy.direction, copy.reason, copy.origin
-
-
-def _keep(case: Case) -> list[Candidate]:
-    """The same line copies as many bytes again and again: one copy is enough."""
-    found = []
-    for same in grouped(case.numbered_copies, _same):
-        sizes = grouped(same, lambda copy: copy.bytes)
-        again = [size for size in sizes if len(size) > 1]
-        if again:
-            found.append(_keep_one(case, again))
-    return found
-
-
-def _keep_one(case: Case, again: list[dict[int, CopyRecord]]) -> Candidate:
-    """Of the copies of each size the dearest stays."""
-    every = {i: copy for size in again for i, copy in size.items()}
-    stay = {_dearest(size) for size in again}
-    first = next(iter(every.values()))
-    share = format_share(_elapsed(every.values()), case.bill.total_ns) + " of the time"
-    if first.direction == "d2h" and first.bytes <= READ_BYTES:
-        kind = "read back less often"
-        told = f"brings a number to the host {len(every):,} times ({share})"
-        rest = "each time the host waits until the device is done"
-    else:
-        kind = "keep it on the device"
-        nbytes = format_bytes(sum(copy.bytes for copy in every.values()))
-        way = "to the device" if first.direction == "h2d" else "back to the host"
-        sizes = many(len(again), "size", "sizes")
-        told = f"moves {nbytes} {way} in {len(every):,} copies of {sizes} ({share})"
-        rest = f"of the same data {many(len(again), 'copy', 'copies')} would be enough"
-    savings = {i: copy.elapsed_ns for i, copy in every.items() if i not in stay}
-    sentence = f"`{first.reason}`{place(first)} {told}; {rest}."
-    return Candidate(kind, savings, sentence, keep_fix(first))
-
-
-def _dearest(copies: dict[int, CopyRecord]) -> int:
-    return max(copies, key=lambda i: copies[i].elapsed_ns)
-
-
-def _round_trips(case: Case) -> list[Candidate]:
-    """Bytes that went to the host and came back: the work between was the host's."""
-    waiting: dict[int, list[int]] = defaultdict(list)
-    pairs: list[tuple[int, int]] = []
-    copies = case.numbered_copies
-    for i, copy in copies.items():
-        if copy.bytes <= READ_BYTES:
-            continue
-        if copy.direction == "d2h":
-            waiting[copy.bytes].append(i)
-        elif waiting[copy.bytes]:
-            pairs.append((waiting[copy.bytes].pop(), i))
-    if not pairs:
-        return []
-    away, back = (copies[i] for i in pairs[0])
-    savings = {i: copies[i].elapsed_ns for pair in pairs for i in pair}
-    share = format_share(sum(savings.values()), case.bill.total_ns)
-    sentence = (
-        f"{many(len(pairs), 'array leaves', 'arrays leave')} the device and "
-        f"{'comes' if len(pairs) == 1 else 'come'} back with the same size, "
-        f"{format_bytes(away.bytes)} by `{away.reason}`{place(away)} and "
-        f"`{back.reason}`: {share} of the time."
-    )
-    is_argument = back.reason.startswith(HOST_ARGUMENT)
-    fix = keep_fix(back) if is_argument else RUN_THERE
-    return [Candidate("round trip", savings, sentence, fix)]
-
-
-RUN_THERE = (
-    '@library.impl("tinytorch::the_op_between", "simgpu")   # run it on the device'
-)
-
-
 def _batch(case: Case) -> list[Candidate]:
     """Copies so small that they pay for the latency: one copy for all of them."""
     found = []
     latency = case.spec.copy_latency_ns
-    for same in grouped(case.numbered_copies, _same):
+    for same in grouped(case.numbered_copies, same_line):
         nbytes = sum(copy.bytes for copy in same.values()) / len(same)
         first, *rest = same
         if not rest or nbytes >= _half_speed_bytes(same[first], case):
@@ -194,7 +83,7 @@ def _pin(case: Case) -> list[Candidate]:
     """Pageable copies: page-locked host memory goes at the link's own pace."""
     pageable = {i: c for i, c in case.numbered_copies.items() if not c.is_pinned}
     found = []
-    for same in grouped(pageable, _same):
+    for same in grouped(pageable, same_line):
         gains = {i: _pinned_gain(copy, case) for i, copy in same.items()}
         first = next(iter(same.values()))
         sentence = (
@@ -210,10 +99,17 @@ def _pin(case: Case) -> list[Candidate]:
 
 
 def _pin_fix(copy: CopyRecord) -> str:
-    if copy.reason.startswith(HOST_ARGUMENT):
-        name = _argument(copy)
-        return f"with cuda.pinned({name}):   # around the loop"
-    return 'data.pin_memory().to("simgpu", non_blocking=True)'
+    if is_argument(copy):
+        return f"with cuda.pinned({argument_of(copy)}):   # around the loop"
+    if copy.direction == "d2h":
+        source = "x.data" if is_of_tensor(copy) else "x"
+        return (
+            "host = cuda.pinned_array(x.shape, np.float32)   # once\n"
+            f"{source}.copy_to_host(host)"
+        )
+    if is_of_tensor(copy):
+        return 'data.pin_memory().to("simgpu", non_blocking=True)'
+    return "with cuda.pinned(host):   # around the loop\n    x.copy_to_device(host)"
 
 
 def _pinned_gain(copy: CopyRecord, case: Case) -> float:
@@ -221,23 +117,33 @@ def _pinned_gain(copy: CopyRecord, case: Case) -> float:
     return min(copy.elapsed_ns, max(0.0, copy.duration_ns - faster))
 
 
-def _overlap(case: Case) -> list[Candidate]:
-    """Large copies that wait for kernels, and kernels that wait for copies.
+def overlap_findings(case: Case) -> list[Candidate]:
+    """Find large copies that wait for kernels or other copies, and kernels that wait.
 
     Only copies of pinned memory overlap, so a pageable one hides for as long as it
-    would take pinned; the rest is what pinning alone saves.
+    would take pinned; the rest is what pinning alone saves. Of a number of turns the
+    first or last piece has nothing to hide behind.
+
+    Args:
+        case: the records and the GPU.
+
+    Returns:
+        One candidate, or none.
     """
-    serial = {
-        i: c
-        for i, c in case.numbered_copies.items()
-        if c.elapsed_ns >= c.duration_ns and c.bytes >= _half_speed_bytes(c, case)
-    }
+    serial = _serial(case)
     could = {i: c.elapsed_ns - _pinned_gain(c, case) for i, c in serial.items()}
+    busy = {"compute": case.bill.kernel_ns}
+    for i, copy in serial.items():
+        engine = copy.engine or copy.direction
+        busy[engine] = busy.get(engine, 0.0) + could[i]
+    turns = _turns(case, serial)
+    longest = max(busy, key=lambda engine: busy[engine])
+    hides = sum(busy.values()) - busy[longest]
+    hidden = _share_of_turns(turns, longest, serial.values()) * hides
     copied = sum(could.values())
-    hidden = min(copied, case.bill.kernel_ns)
-    if not hidden:
+    if not hidden or not copied:
         return []
-    savings = {i: ns * hidden / copied for i, ns in could.items()}
+    savings = {i: ns * min(1.0, hidden / copied) for i, ns in could.items()}
     copies = many(len(serial), "copy", "copies")
     if not all(copy.is_pinned for copy in serial.values()):
         copies += f", which would take {format_ns(copied)} from pinned memory,"
@@ -245,13 +151,66 @@ def _overlap(case: Case) -> list[Candidate]:
         copies += f" of {format_ns(copied)}"
     sentence = (
         f"{copies} and kernels of {format_ns(case.bill.kernel_ns)} run one after the "
-        "other; on two streams the shorter of both can hide behind the longer."
+        f"other in {many(turns, 'turn', 'turns')}; on as many streams most of it can "
+        f"hide behind the {ENGINES[longest]}, {format_ns(busy[longest])}."
     )
-    fix = (
-        "with simgpu.stream(simgpu.Stream()):   # the next batch, while this one runs\n"
-        '    following = following.pin_memory().to("simgpu", non_blocking=True)'
+    first = next(iter(serial.values()))
+    return [Candidate("overlap this copy", savings, sentence, _overlap_fix(first))]
+
+
+def _share_of_turns(turns: int, longest: str, copies: Iterable[CopyRecord]) -> float:
+    """What can hide of so many turns: not the first or last of them.
+
+    But an engine that copies in and out works from the first copy to the last.
+    """
+    is_both = longest == "copy" and len({c.direction for c in copies}) > 1
+    return 1 - 1 / turns if turns and not is_both else float(turns > 1)
+
+
+ENGINES = {
+    "compute": "kernels",
+    "copy": "copies",
+    "h2d": "copies to the device",
+    "d2h": "copies to the host",
+}
+
+
+def _serial(case: Case) -> dict[int, CopyRecord]:
+    """Large copies that ran alone; asynchronous ones only where all is one stream."""
+    streams = {c.stream for c in case.copies} | {r.stream for r in case.launches}
+    has_streams = len(streams) > 1
+    return {
+        i: c
+        for i, c in case.numbered_copies.items()
+        if c.elapsed_ns >= c.duration_ns
+        and c.bytes >= _half_speed_bytes(c, case)
+        and not (c.is_async and has_streams)
+    }
+
+
+def _turns(case: Case, serial: Collection[int]) -> int:
+    """Tell how often copies and launches follow each other: pieces to overlap."""
+    is_copy = [
+        i in serial
+        for i, record in enumerate(case.records)
+        if i in serial or isinstance(record, LaunchRecord)
+    ]
+    follows = Counter(pairwise(is_copy))
+    return max(follows[True, False], follows[False, True])
+
+
+def _overlap_fix(copy: CopyRecord) -> str:
+    if is_of_tensor(copy) or is_argument(copy):
+        return (
+            "with simgpu.stream(simgpu.Stream()):   # the next batch, while this one "
+            "runs\n"
+            '    following = following.pin_memory().to("simgpu", non_blocking=True)'
+        )
+    return (
+        "for x, host, stream in zip(parts, pinned, streams):   # a stream for each:\n"
+        "    x.copy_to_device(host, stream=stream)   # first all copies in, then the "
+        "launches"
     )
-    return [Candidate("overlap this copy", savings, sentence, fix)]
 
 
 def _bandwidth(copy: CopyRecord, case: Case) -> float:
@@ -263,14 +222,9 @@ def _half_speed_bytes(copy: CopyRecord, case: Case) -> float:
     return case.spec.copy_latency_ns * _bandwidth(copy, case)
 
 
-def _elapsed(copies: Iterable[CopyRecord]) -> float:
-    return sum(copy.elapsed_ns for copy in copies)
-
-
 COPY_FINDINGS: tuple[Callable[[Case], list[Candidate]], ...] = (
-    _round_trips,
-    _keep,
+    *SAME_DATA_FINDINGS,
     _batch,
     _pin,
-    _overlap,
+    overlap_findings,
 )

@@ -4,6 +4,8 @@ Comes in: a `Case`. Goes out: one candidate, if the stated laptop's modelled tim
 the same arithmetic and the same arrays is shorter than the GPU's. It tells how many
 times larger the arrays would have to be: the cost model tells how long the launches
 take then, and once the GPU is full each further byte costs as much as the one before.
+Where the GPU would win once its kernels and copies are as their own findings ask, there
+is none.
 
 Source: as `cost.breakeven`.
 """
@@ -17,7 +19,9 @@ from tinytorch_gpu.cost.breakeven import Work, find_host, host_ns
 from tinytorch_gpu.cost.waves import WAVES_TOLD_APART
 from tinytorch_gpu.profiler.case import slack_ns
 from tinytorch_gpu.profiler.cause import judged_alike
-from tinytorch_gpu.profiler.finding import Candidate
+from tinytorch_gpu.profiler.copy_findings import overlap_findings
+from tinytorch_gpu.profiler.finding import LEAST_SHARE, Candidate
+from tinytorch_gpu.profiler.kernel_findings import kernel_findings
 from tinytorch_gpu.units import format_count, format_ns
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.cost.breakeven import Host
     from tinytorch_gpu.profiler.case import Case
     from tinytorch_gpu.profiler.cause import Judged
-    from tinytorch_gpu.trace import LaunchCounts, LaunchRecord
+    from tinytorch_gpu.trace import KernelSource, LaunchCounts, LaunchRecord
 
 __all__ = ["array_bytes", "host_finding", "host_work"]
 
@@ -78,16 +82,34 @@ def host_finding(case: Case) -> list[Candidate]:
     total = case.bill.total_ns
     if calls + growing >= total:
         return []
+    left = total - _own_changes_ns(case)
+    if calls + growing >= left:
+        return []
+    copies = " with its copies" if case.copies else ""
+    changed, as_it_is = "", ""
+    if left < (1 - LEAST_SHARE) * total:
+        changed = f", and {format_ns(left)} after the changes to its kernels and copies"
+        as_it_is = "as it is, "
     sentence = (
         f"Do not move this: NumPy on a {host.name} ({host.gflop_per_s:g} GFLOP/s, "
         f"{host.gb_per_s:g} GB/s) would take {format_ns(calls + growing)}, "
-        f"{case.spec.name} with its copies takes {format_ns(total)}; "
-        f"{_crossing(case, calls, growing)}."
+        f"{case.spec.name}{copies} takes {format_ns(total)}{changed}; "
+        f"{as_it_is}{_crossing(case, calls, growing)}."
     )
-    left = (calls + growing) / total
-    savings = {i: ns * (1 - left) for i, ns in enumerate(case.elapsed_ns) if ns}
+    share = (calls + growing) / total
+    savings = {i: ns * (1 - share) for i, ns in enumerate(case.elapsed_ns) if ns}
     fix = 'model.to("cpu")'
     return [Candidate("do not move this", savings, sentence, fix, is_alternative=True)]
+
+
+def _own_changes_ns(case: Case) -> float:
+    """What the GPU saves if each kernel loses its worst cause, and copies overlap."""
+    best: dict[KernelSource, float] = {}
+    for found in kernel_findings(case):
+        kernel = case.numbered_launches[next(iter(found.savings))].kernel
+        best[kernel] = max(found.saves_ns, best.get(kernel, 0.0))
+    overlap = sum(found.saves_ns for found in overlap_findings(case))
+    return sum(best.values()) + overlap
 
 
 def _host_ns(launches: list[LaunchRecord], host: Host) -> tuple[float, float]:
@@ -120,7 +142,7 @@ def _in_proportion(times: int, behind: float, slope: float, growing: float) -> s
     """Where the GPU wins if all its time grows with the arrays, or never."""
     if slope < growing:
         return _larger(times + math.ceil(behind / (growing - slope)))
-    never = "and larger arrays never change that"
+    never = "larger arrays never change that"
     if not growing:
         return never
     return (

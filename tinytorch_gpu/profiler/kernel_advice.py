@@ -1,7 +1,8 @@
 """The verdict's sentences when kernels dominate: the worst kernel, its bound, a cure.
 
-Comes in: a `Case`. Goes out: two sentences. `ADVICE` holds one function
-for each bound that the cost model tells.
+Comes in: a `Case`. Goes out: two sentences. The second tells the cure of the cause that
+`kernel_findings` ranks first (`CURES`); of a kernel without a cause it tells what its
+bound leaves to do (`ADVICE`, one function for each bound of the cost model).
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from typing import TYPE_CHECKING
 from tinytorch_gpu.profiler.bill import bill_of
 from tinytorch_gpu.profiler.case import at_hosts_pace, grouped
 from tinytorch_gpu.profiler.cause import Judged
-from tinytorch_gpu.profiler.finding import many
-from tinytorch_gpu.profiler.memory_causes import (
-    fewest_passes,
-    lanes_apart,
-    share_needed,
-    wasted_sectors,
-)
+from tinytorch_gpu.profiler.chain_finding import WHERE_TO_LOOK, chains
+from tinytorch_gpu.profiler.finding import LEAST_SHARE, many
+from tinytorch_gpu.profiler.kernel_findings import worst_cause
+from tinytorch_gpu.profiler.latency_advice import fuller_advice, idle_advice
+from tinytorch_gpu.profiler.memory_causes import fewest_passes, lanes_apart
+from tinytorch_gpu.profiler.packed import share_needed, wasted_sectors
 from tinytorch_gpu.sanitizer.float64 import float64_lines, float64_text
 from tinytorch_gpu.units import format_count, format_ns, format_share
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.profiler.case import Case
     from tinytorch_gpu.trace import AccessCounts, LaunchRecord
 
-__all__ = ["ADVICE", "worst_kernel_sentences"]
+__all__ = ["ADVICE", "CURES", "worst_kernel_sentences"]
 
 
 def worst_kernel_sentences(case: Case) -> tuple[str, str]:
@@ -61,7 +61,21 @@ def worst_kernel_sentences(case: Case) -> tuple[str, str]:
         f"{many(len(same), 'launch', 'launches')}, "
         f"bound: {longest.bound}{_measure(longest)}."
     )
-    return first, ADVICE[longest.bound](Judged.of(longest, case.spec))
+    return first, _cure(case, longest, by_kernel)
+
+
+def _cure(
+    case: Case, longest: LaunchRecord, by_kernel: list[dict[int, LaunchRecord]]
+) -> str:
+    """What to change in a kernel: against its worst cause, if that is worth telling."""
+    same = next(g for g in by_kernel if next(iter(g.values())).kernel == longest.kernel)
+    gain, kind, worst = worst_cause(same, case.spec) or (0.0, "", None)
+    if worst is not None and gain >= LEAST_SHARE * case.bill.total_ns:
+        return CURES[kind](worst)
+    told = ADVICE[longest.bound](Judged.of(longest, case.spec))
+    is_chained = any(not same.keys().isdisjoint(chain) for chain in chains(case))
+    look = f" {WHERE_TO_LOOK} tells what may be fused."
+    return told + look * (is_chained and "fuse" in told)
 
 
 def _spent_ns(launches: Iterable[LaunchRecord]) -> float:
@@ -77,10 +91,20 @@ def _measure(launch: LaunchRecord) -> str:
 
 
 def _memory(judged: Judged) -> str:
-    accesses = judged.counts.global_accesses
-    worst = max(accesses, key=wasted_sectors, default=None)
+    """What to do about bytes of a kernel that no other layout makes faster."""
+    worst = max(judged.counts.global_accesses, key=wasted_sectors, default=None)
     if worst is None or share_needed(worst) is None:
         return _fewer_bytes(judged)
+    return (
+        f"The {worst.kind} of `{worst.array}` (line {worst.line.line}) moves "
+        f"{worst.sectors_per_request:.1f} sectors per request, but side by side "
+        "they would be hardly faster: move fewer bytes, and fuse it with its "
+        "neighbours."
+    )
+
+
+def _uncoalesced(judged: Judged) -> str:
+    worst = max(judged.counts.global_accesses, key=wasted_sectors)
     used = format_share(worst.coalescing_efficiency, 1)
     return (
         f"Let neighbouring lanes touch neighbouring elements: the {worst.kind} of "
@@ -116,40 +140,55 @@ def _shared_memory(judged: Judged) -> str:
         return _meeting((worst,))
     if worst is None or worst.wavefronts < 2 * fewest_passes(worst):
         return "It has hardly a bank conflict: keep more values in registers."
+    return _conflicts(judged)
+
+
+def _conflicts(judged: Judged) -> str:
+    shared = judged.counts.shared_accesses
+    worst = max(shared, key=lambda access: access.wavefronts - fewest_passes(access))
     return (
         f"Pad the shared array by one column: the {worst.kind} of `{worst.array}` "
         f"(line {worst.line.line}) takes {worst.wavefronts_per_request:.1f} passes "
-        "over the banks for each request, where 1 is the minimum of 4-byte elements."
+        "over the banks for each request, where "
+        f"{fewest_passes(worst) / worst.requests:.3g} would do."
     )
 
 
 def _compute(judged: Judged) -> str:
     counts = judged.counts
-    lines = float64_lines(counts)
+    if float64_lines(counts) or counts.total("fp64") > counts.total("fp32"):
+        return _float64(judged)
+    return (
+        "It does much arithmetic for each byte: do less of it, or choose a larger GPU."
+    )
+
+
+def _float64(judged: Judged) -> str:
+    lines = float64_lines(judged.counts)
     if lines:
         worst = max(lines, key=lambda line: line.fp64)
         return (
             f"Line {worst.line.line} does {float64_text(worst.fp64)}: write its "
             "constants as float32(0.0)."
         )
-    if counts.total("fp64") > counts.total("fp32"):
-        return (
-            f"It does {format_count(counts.total('fp64'))} float64 operations, which "
-            "cost more than float32 ones: keep values and constants in float32."
-        )
     return (
-        "It does much arithmetic for each byte: do less of it, or choose a larger GPU."
+        f"It does {format_count(judged.counts.total('fp64'))} float64 operations, "
+        "which cost more than float32 ones: keep values and constants in float32."
     )
 
 
-def _issue(judged: Judged) -> str:
-    branches = judged.counts.total("branches")
-    divergent = judged.counts.total("divergent_branches")
-    if branches and 10 * divergent > branches:
-        return (
-            f"{format_share(divergent, branches)} of its branches diverge, and then a "
-            "warp issues both paths: branch by whole warps, or select without a branch."
-        )
+def _divergence(judged: Judged) -> str:
+    counts = judged.counts
+    lanes = counts.total("active_lanes") / counts.total("instructions")
+    divergent = counts.total("divergent_branches")
+    return (
+        f"Of 32 lanes {lanes:.1f} are active on average, as lanes part at "
+        f"{format_count(divergent)} branches, and then a warp issues both paths: "
+        "branch by whole warps, or select without a branch."
+    )
+
+
+def _issue(judged: Judged) -> str:  # noqa: ARG001  (all have one form)
     return (
         "It issues many instructions for each byte: move index arithmetic out of loops."
     )
@@ -168,6 +207,27 @@ def _atomics(judged: Judged) -> str:
     )
 
 
+def _rereads(judged: Judged) -> str:  # noqa: ARG001  (all have one form)
+    return (
+        "The caches lose data before it is used again: reuse it through a "
+        "shared-memory tile."
+    )
+
+
+def _special(judged: Judged) -> str:
+    return (
+        f"It does {format_count(judged.counts.total('special'))} divisions, roots or "
+        "exponentials, which have a slow pipe of their own: multiply by an inverse."
+    )
+
+
+def _tail(judged: Judged) -> str:
+    return (
+        f"Its {many(judged.blocks, 'block', 'blocks')} do not spread evenly over "
+        f"{judged.spec.num_sms} SMs, and it ends with the last: launch smaller blocks."
+    )
+
+
 def _meets(access: AccessCounts) -> bool:
     """Tell whether most lanes of an atomic meet others of their warp."""
     return access.kind == "atomic" and 2 * lanes_apart(access) < access.active_lanes
@@ -178,27 +238,6 @@ def _meeting(atomics: tuple[AccessCounts, ...]) -> str:
     return (
         f"Up to {format_count(hottest)} atomic operations meet at one address, one "
         "after another: add within a warp or block first, then once for all."
-    )
-
-
-def _latency(judged: Judged) -> str:
-    """What a warp waits for most, and how many others there are to work meanwhile."""
-    filled, waits = judged.filled, judged.now.waits
-    longest = max(waits or (0.0,))
-    cause, cure = "for memory", "let each load several independent elements"
-    if waits and longest == waits.chain_ns:
-        cause = "for their own instructions, each for the one before,"
-        cure = "let each thread do several independent things"
-    elif waits and longest == waits.barrier_ns:
-        cause, cure = "at barriers", "use fewer barriers"
-    fills = "fills" if judged.blocks == 1 else "fill"
-    others = "too few others have work" if filled < 1 else "the others do not hide it"
-    more = "launch more threads, for more work in the same time, or " * (filled < 1)
-    told = f"{more}{cure}."
-    return (
-        f"Its warps wait {cause} and {others}: it has "
-        f"{many(judged.blocks, 'block', 'blocks')}, which {fills} an SM to "
-        f"{format_share(filled, 1)}. {told[0].upper()}{told[1:]}"
     )
 
 
@@ -222,7 +261,19 @@ ADVICE: dict[str, Callable[[Judged], str]] = {
     "compute": _compute,
     "issue": _issue,
     "atomics": _atomics,
-    "latency": _latency,
+    "latency": idle_advice,
     "floor": _floor,
     "not counted": _not_counted,
+}
+
+CURES: dict[str, Callable[[Judged], str]] = {
+    "uncoalesced": _uncoalesced,
+    "cache-missing": _rereads,
+    "bank conflicts": _conflicts,
+    "atomics": lambda judged: _meeting(judged.counts.atomics),
+    "float64": _float64,
+    "special functions": _special,
+    "divergence": _divergence,
+    "latency": fuller_advice,
+    "tail": _tail,
 }

@@ -15,9 +15,10 @@ from tinytorch_gpu.profiler.memory_causes import MEMORY_CAUSES
 from tinytorch_gpu.profiler.work_causes import WORK_CAUSES
 
 if TYPE_CHECKING:
+    from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.trace import LaunchRecord
 
-__all__ = ["kernel_findings", "saved_ns"]
+__all__ = ["kernel_findings", "saved_ns", "worst_cause"]
 
 CAUSES: tuple[Cause, ...] = (*MEMORY_CAUSES, *WORK_CAUSES)
 
@@ -31,13 +32,8 @@ def kernel_findings(case: Case) -> list[Candidate]:
     Returns:
         At most one candidate for each kernel and cause.
     """
-    counted = {
-        i: r
-        for i, r in case.numbered_launches.items()
-        if r.counts is not None and exposed_ns(r) > 0
-    }
     found = []
-    for same in grouped(counted, lambda launch: launch.kernel):
+    for same in grouped(_seen(case.numbered_launches), lambda launch: launch.kernel):
         equal = judged_alike(same, case.spec)
         found += [_candidate(cause, equal) for cause in CAUSES]
     return [candidate for candidate in found if candidate.savings]
@@ -58,10 +54,45 @@ def saved_ns(cause: Cause, judged: Judged) -> float:
     return max(0.0, gain)
 
 
+def worst_cause(
+    launches: dict[int, LaunchRecord], spec: GpuSpec
+) -> tuple[float, str, Judged] | None:
+    """Find the cause of which the launches of one kernel would gain most.
+
+    Args:
+        launches: by their position among the records.
+        spec: the modelled GPU.
+
+    Returns:
+        What they would gain, the cause's kind, and the launch that would gain most; or
+        None where none would gain anything.
+    """
+    equal = judged_alike(_seen(launches), spec)
+    found = [(cause, *_gains(cause, equal)) for cause in CAUSES]
+    told = [(sum(s.values()), c.kind, worst) for c, s, worst in found if worst]
+    return max(told, key=lambda one: one[0], default=None)
+
+
+def _seen(launches: dict[int, LaunchRecord]) -> dict[int, LaunchRecord]:
+    """Those that were counted, and whose time sticks out of their issue."""
+    return {
+        i: r for i, r in launches.items() if r.counts is not None and exposed_ns(r) > 0
+    }
+
+
 def _candidate(
     cause: Cause, equal: list[tuple[Judged, dict[int, LaunchRecord]]]
 ) -> Candidate:
     """Add a cause up over the launches of one kernel; the worst one gives the words."""
+    savings, worst = _gains(cause, equal)
+    words = cause.tell(worst) if worst else ("", "")
+    return Candidate(cause.kind, savings, *words)
+
+
+def _gains(
+    cause: Cause, equal: list[tuple[Judged, dict[int, LaunchRecord]]]
+) -> tuple[dict[int, float], Judged | None]:
+    """What launches would gain without a cause, and the one that would gain most."""
     savings: dict[int, float] = {}
     worst, most = None, 0.0
     for judged, alike in equal:
@@ -70,6 +101,4 @@ def _candidate(
         savings |= saves
         if max(saves.values(), default=0.0) > most:
             worst, most = judged, max(saves.values())
-    if worst is None:
-        return Candidate(cause.kind, {}, "", "")
-    return Candidate(cause.kind, savings, *cause.tell(worst))
+    return savings if worst else {}, worst

@@ -1,12 +1,13 @@
 """Findings on what the host does: batch launches, fuse these, wait less, keep memory.
 
 Comes in: a `Case`. Goes out: candidates; `LAUNCH_FINDINGS` holds one function for each
-cause. What a launch costs beyond its work is the host's issue that no running kernel
-hides, and the kernel's floor, which it needs however little it does.
+cause. What launches would cost as one, or in batches twice as large, the cost model
+tells of as many times as many blocks.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from tinytorch_gpu.profiler.case import (
     slack_ns,
 )
 from tinytorch_gpu.profiler.cause import judged_alike
+from tinytorch_gpu.profiler.chain_finding import chain_findings, chains
 from tinytorch_gpu.profiler.finding import Candidate, many
 from tinytorch_gpu.profiler.op_table import plain_name
 from tinytorch_gpu.trace import LaunchRecord, OpRecord
@@ -31,12 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["LAUNCH_FINDINGS"]
 
 LEAST_RUN = 4  # so many equal launches in a row look like a loop on the host
-
-
-def _overhead_ns(launch: LaunchRecord, case: Case) -> float:
-    """What a launch costs beyond its work: issue that nothing hides, and the floor."""
-    floor = min(case.spec.kernel_floor_ns, exposed_ns(launch))
-    return bill_of(launch).launch_ns + floor
 
 
 def _larger_batches(case: Case) -> list[Candidate]:
@@ -57,7 +53,8 @@ def _larger_batches(case: Case) -> list[Candidate]:
     sentence = (
         f"{len(short):,} launches, whether the device waits for them or not, cost the "
         f"host {format_ns(issue)} each while their kernels run {format_ns(runs)} on "
-        "average; a batch twice as large needs half as many for the same data."
+        "average; if there is more data than one batch, one twice as large needs half "
+        "as many."
     )
     fix = "DataLoader(dataset, batch_size=2 * batch_size)"
     return [Candidate("larger batches", savings, sentence, fix)]
@@ -70,7 +67,10 @@ def _half_of_two(launch: LaunchRecord, grows_ns: float) -> float:
 
 
 def _runs(case: Case) -> list[dict[int, LaunchRecord]]:
-    """Launches of one kernel in a row, nothing else between them."""
+    """Launches of one kernel in a row, nothing else between them.
+
+    Ops that are known to work each on what the one before gave are none.
+    """
     found: list[dict[int, LaunchRecord]] = []
     last = None
     for i, record in enumerate(case.records):
@@ -82,7 +82,8 @@ def _runs(case: Case) -> list[dict[int, LaunchRecord]]:
                 found.append({})
             found[-1][i] = record
         last = key
-    return [run for run in found if len(run) >= LEAST_RUN]
+    dependent = {i for chain in chains(case) for i in chain}
+    return [r for r in found if len(r) >= LEAST_RUN and not dependent.issuperset(r)]
 
 
 def _batch_launches(case: Case) -> list[Candidate]:
@@ -92,19 +93,44 @@ def _batch_launches(case: Case) -> list[Candidate]:
     for same in grouped(runs, lambda run: next(iter(run.values())).kernel):
         savings: dict[int, float] = {}
         for run in same.values():
-            _, *rest = run
-            savings |= {i: _overhead_ns(run[i], case) for i in rest}
-        launches = sum(len(run) for run in same.values())
-        kernel = next(iter(next(iter(same.values())).values())).kernel
-        share = format_share(sum(savings.values()), case.bill.total_ns)
+            savings |= _all_but_one(run, case)
+        launches = [launch for run in same.values() for launch in run.values()]
+        took = sum(launch.elapsed_ns for launch in launches)
         sentence = (
-            f"{many(launches, 'launch', 'launches')} of {kernel.name} follow one "
-            f"another in {many(len(same), 'row', 'rows')}; beyond their work they cost "
-            f"{share} of the time, where one launch a row would do."
+            f"{many(len(launches), 'launch', 'launches')} of {launches[0].kernel.name} "
+            f"follow one another in {many(len(same), 'row', 'rows')} and take "
+            f"{format_ns(took)}, {format_share(took, case.bill.total_ns)} of the time; "
+            "if none needs what another gave, one launch a row does it in "
+            f"{format_ns(took - sum(savings.values()))}."
         )
-        fix = f"{kernel.name}[blocks_of_all, 256](stacked, ...)   # one launch, no loop"
+        fix = (
+            f"{launches[0].kernel.name}[blocks_of_all, {math.prod(launches[0].block)}]"
+            "(stacked, ...)   # one launch, no loop"
+        )
         found.append(Candidate("batch these launches", savings, sentence, fix))
     return found
+
+
+def _all_but_one(run: dict[int, LaunchRecord], case: Case) -> dict[int, float]:
+    """What launches save, by position, if the first does their work with its own.
+
+    The first then takes as much longer as the model says of all their blocks. Of a
+    launch without counts only its issue and its floor are known to be saved.
+    """
+    first, *rest = run
+    if any(launch.counts is None for launch in run.values()):
+        floor = case.spec.kernel_floor_ns
+        return {
+            i: bill_of(run[i]).launch_ns + min(floor, exposed_ns(run[i])) for i in rest
+        }
+    parts = judged_alike(run, case.spec)
+    # Of launches that differ each sort grows by itself, from the floor for the others.
+    grown = [judged.grown(len(alike)).duration_ns for judged, alike in parts]
+    whole = sum(grown) - (len(parts) - 1) * case.spec.kernel_floor_ns
+    grows = max(0.0, whole - parts[0][0].now.duration_ns - slack_ns(run[first]))
+    saved = sum(run[i].elapsed_ns for i in rest)
+    left = max(0.0, 1 - grows / saved) if saved else 0.0
+    return {i: left * run[i].elapsed_ns for i in rest}
 
 
 def _fuse(case: Case) -> list[Candidate]:
@@ -187,6 +213,7 @@ def _keep_memory(case: Case) -> list[Candidate]:
 
 LAUNCH_FINDINGS: tuple[Callable[[Case], list[Candidate]], ...] = (
     _fuse,
+    chain_findings,
     _batch_launches,
     _larger_batches,
     _wait_less,

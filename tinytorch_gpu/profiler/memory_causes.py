@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.profiler.cause import Cause, Judged, below_well
+from tinytorch_gpu.profiler.packed import share_needed, side_by_side, wasted_sectors
 from tinytorch_gpu.units import format_bytes, format_count, format_share
 
 if TYPE_CHECKING:
@@ -21,77 +22,16 @@ if TYPE_CHECKING:
 __all__ = [
     "MEMORY_CAUSES",
     "fewest_passes",
-    "fewest_sectors",
     "lanes_apart",
-    "share_needed",
-    "wasted_sectors",
 ]
 
-SECTOR_BYTES, LINE_BYTES = 32, 128
-
-
-def fewest_sectors(access: AccessCounts) -> int:
-    """Return how many sectors would do if what an access uses lay side by side.
-
-    Args:
-        access: an access of global memory.
-
-    Returns:
-        One for each request, and enough for the distinct bytes that the lanes want.
-    """
-    enough = max(access.requests, -(-access.bytes_used // SECTOR_BYTES))
-    return min(access.sectors, enough)
-
-
-def wasted_sectors(access: AccessCounts) -> int:
-    """Return the sectors that an access of global memory moves beyond the fewest."""
-    return access.sectors - fewest_sectors(access)
-
-
-def share_needed(*accesses: AccessCounts) -> float | None:
-    """Return fewest ÷ moved sectors where that is far from 1, else None."""
-    needed = sum(map(fewest_sectors, accesses))
-    return below_well(needed, sum(access.sectors for access in accesses))
+SECTOR_BYTES = 32
 
 
 def _coalesced(judged: Judged) -> KernelTime | None:
     if share_needed(*judged.counts.global_accesses) is None:
         return None
-    return judged.time(counts=_side_by_side(judged.counts))
-
-
-def _side_by_side(counts: LaunchCounts) -> LaunchCounts:
-    """The counts with as few sectors as would do, at each level of memory."""
-    packed = {a: _packed(a) for a in counts.global_accesses}
-    return replace(
-        counts,
-        accesses=tuple(packed.get(a, a) for a in counts.accesses),
-        reuse=tuple(_shrunk(r, packed) for r in counts.reuse),
-    )
-
-
-def _packed(access: AccessCounts) -> AccessCounts:
-    lines = max(access.requests, -(-access.bytes_used // LINE_BYTES))
-    return replace(
-        access,
-        sectors=fewest_sectors(access),
-        wavefronts=min(access.wavefronts, lines),
-    )
-
-
-def _shrunk(reuse: Reuse, packed: dict[AccessCounts, AccessCounts]) -> Reuse:
-    """What comes again of an array, once its accesses want fewer sectors."""
-    of_kind = {a: p for a, p in packed.items() if a.kind == reuse.kind}
-    same = {a: p for a, p in of_kind.items() if a.array == reuse.array} or of_kind
-    before = sum(access.sectors for access in same)
-    left = sum(access.sectors for access in same.values()) / before if before else 1.0
-    sectors = round(left * reuse.sectors)
-    return replace(
-        reuse,
-        sectors=sectors,
-        block_sectors=min(reuse.block_sectors, sectors),
-        together_sectors=min(reuse.together_sectors, sectors),
-    )
+    return judged.time(counts=side_by_side(judged.counts))
 
 
 def _tell_uncoalesced(judged: Judged) -> tuple[str, str]:

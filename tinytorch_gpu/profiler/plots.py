@@ -30,6 +30,10 @@ def plot_bill(
 ) -> Axes:
     """Draw the modelled time of each op as a bar, split by what it was spent on.
 
+    A kernel that is over before the host has issued the next launch still has its own
+    part here, as it did run; `Verdict.parts` counts it with the launch overhead, since
+    a faster one would save nothing.
+
     Args:
         averages: rows by op.
         ax: where to draw; a new figure if None.
@@ -88,7 +92,7 @@ def _dress(ax: Axes, averages: KeyAverages, unit: str) -> None:
     """Title, labels, legend; the longest bar on top, no frame."""
     total = format_ns(averages.bill.total_ns)
     ax.set_title(f"Modelled time on {averages.device}: {total}", loc="left")
-    ax.set_xlabel(f"modelled time ({unit})")
+    ax.set_xlabel(f"modelled time ({unit}); kernels as they ran, hidden or not")
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):

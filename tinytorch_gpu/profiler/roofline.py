@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_roofline"]
 
 _ROOF, _KERNEL = "#555555", "#0072B2"  # Okabe and Ito: told apart with any vision
-_DECADES = 100.0  # how far the picture reaches to both sides of what it shows
+_BESIDE = 10.0  # how far the picture reaches to both sides of what it shows
 
 
 def draw_roofline(numbers: KernelNumbers, ax: Axes | None = None) -> Axes:
@@ -32,10 +32,11 @@ def draw_roofline(numbers: KernelNumbers, ax: Axes | None = None) -> Axes:
     gpu, ridge = numbers.gpu, numbers.ridge_flops_per_byte
     intensity = numbers.arithmetic_intensity
     shown = [value for value in (ridge, intensity) if value]
-    ends = [min(shown) / _DECADES, ridge, max(shown) * _DECADES]
+    ends = [min(shown) / _BESIDE, ridge, max(shown) * _BESIDE]
     roofs = [attainable_flops(end, gpu) / 1e9 for end in ends]
     ax.loglog(ends, roofs, color=_ROOF, linewidth=2)
-    ax.annotate(f"{gpu.dram_gb_per_s:g} GB/s", (ends[0], roofs[0]), (14, 6), **_NEAR)
+    # The slope goes up and to the right: below it and to its right is room.
+    ax.annotate(f"{gpu.dram_gb_per_s:g} GB/s", (ends[0], roofs[0]), (24, -4), **_NEAR)
     peak = f"{gpu.peak_fp32_flops / 1e9:,.0f} Gflop/s (float32)"
     ax.annotate(peak, (ridge, roofs[1]), (4, 6), **_NEAR)
     ax.set_ylim(top=4 * roofs[1])  # room for the label of the upper roof

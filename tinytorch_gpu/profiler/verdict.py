@@ -51,6 +51,7 @@ class Verdict:
             counts with the launch overhead, since a faster kernel would save nothing;
             what a wait keeps from running meanwhile counts with the wait, and the
             driver's calls for memory count by themselves.
+        parts: the time by these names, of which the largest is dominant.
         sentences: what dominates, with the two numbers that decide it; what to change.
         findings: what could be saved at most, the largest first; from 2 % of the time.
     """
@@ -61,6 +62,7 @@ class Verdict:
     kernel_ns: float
     synchronize_ns: float
     dominant: str
+    parts: dict[str, float]
     sentences: tuple[str, str]
     findings: tuple[Finding, ...] = ()
 
@@ -115,8 +117,10 @@ def judge(records: Iterable[Record], *, spec: GpuSpec) -> Verdict:
     kept = tuple(records)
     bill = sum(map(bill_of, kept), Bill())
     case = Case(kept, bill, 0.0, spec)
-    dominant, dominant_ns = _dominant(case)
-    case = replace(case, dominant_ns=dominant_ns)
+    parts = _parts(case)
+    largest = max(parts, key=lambda name: parts[name])
+    dominant = largest if parts[largest] else "nothing"
+    case = replace(case, dominant_ns=parts[largest])
     return Verdict(
         device=spec.name,
         transfer_ns=bill.transfer_ns,
@@ -124,6 +128,7 @@ def judge(records: Iterable[Record], *, spec: GpuSpec) -> Verdict:
         kernel_ns=bill.kernel_ns,
         synchronize_ns=bill.synchronize_ns,
         dominant=dominant,
+        parts=parts,
         sentences=_sentences(case, dominant),
         findings=_findings(case),
     )
@@ -149,22 +154,20 @@ def _findings(case: Case) -> tuple[Finding, ...]:
     return rank(candidates, case.records, case.elapsed_ns, case.bill.total_ns)
 
 
-def _dominant(case: Case) -> tuple[str, float]:
-    """Name what would have to change to shorten the largest part, with its time."""
+def _parts(case: Case) -> dict[str, float]:
+    """Split the time by what would have to change to shorten it."""
     lost = {i: ns for i, (_, ns) in case.lost_to_stops.items()}
     memory = case.numbered_calls.keys() | case.waits_of_frees.keys()
     numbered = enumerate(case.records)
     bills = [_cause_of(r, lost.get(i, 0.0)) for i, r in numbered if i not in memory]
     causes = sum(bills, Bill())
-    parts = {
+    return {
         "transfers": causes.transfer_ns,
         "launch overhead": causes.launch_ns,
         "kernels": causes.kernel_ns,
         "synchronization": causes.synchronize_ns,
         "allocation": sum(case.elapsed_ns[i] for i in memory),
     }
-    largest = max(parts, key=lambda name: parts[name])
-    return (largest, parts[largest]) if parts[largest] else ("nothing", 0.0)
 
 
 def _cause_of(record: Record, lost_ns: float) -> Bill:

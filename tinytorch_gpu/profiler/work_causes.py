@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 from tinytorch_gpu.cost.waves import blocks_of_an_sm
 from tinytorch_gpu.profiler.cause import Cause, Judged, below_well
 from tinytorch_gpu.profiler.finding import many
+from tinytorch_gpu.profiler.line_text import sums_of_a_quotient
+from tinytorch_gpu.profiler.packed import in_whole_warps
 from tinytorch_gpu.units import format_count, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tinytorch_gpu.cost import KernelTime
-    from tinytorch_gpu.trace import LineCounts
+    from tinytorch_gpu.trace import LaunchCounts, LineCounts
 
 __all__ = ["WORK_CAUSES"]
 
@@ -32,10 +34,14 @@ USUAL = 256  # threads of a block
 LEAN = 32  # registers of a thread, with which most SMs are full
 
 
-def _with_lines(judged: Judged, change: Callable[[LineCounts], Change]) -> KernelTime:
-    """Model the launch with its lines changed."""
+def _with_lines(
+    judged: Judged,
+    change: Callable[[LineCounts], Change],
+    counts: LaunchCounts | None = None,
+) -> KernelTime:
+    """Model the launch with its lines changed, and with other counts of memory."""
     lines = tuple(replace(line, **change(line)) for line in judged.counts.lines)
-    return judged.time(counts=replace(judged.counts, lines=lines))
+    return judged.time(counts=replace(counts or judged.counts, lines=lines))
 
 
 def _in_float32(judged: Judged) -> KernelTime | None:
@@ -69,8 +75,16 @@ def _multiplied(judged: Judged) -> KernelTime | None:
 
 
 def _as_products(line: LineCounts) -> Change:
-    warps = line.fp32_warps + line.special_warps
-    work = {"fp32": line.fp32 + line.special, "fp32_warps": warps}
+    fused = min(
+        sums_of_a_quotient(line.line.text) * line.special_warps, line.fp32_warps
+    )
+    share = fused / line.special_warps if line.special_warps else 0.0
+    work = {
+        "fp32": line.fp32 + line.special,
+        "fp32_warps": line.fp32_warps + line.special_warps - round(fused),
+        "fused_fp32": line.fused_fp32 + round(share * line.special),
+        "fused_instructions": line.fused_instructions + round(fused),
+    }
     return work | dict.fromkeys(("special", "special_warps"), 0)
 
 
@@ -87,7 +101,7 @@ def _all_lanes(judged: Judged) -> KernelTime | None:
     issued = 32 * judged.counts.total("instructions")
     if below_well(judged.counts.total("active_lanes"), issued) is None:
         return None
-    return _with_lines(judged, _with_full_warps)
+    return _with_lines(judged, _with_full_warps, in_whole_warps(judged.counts))
 
 
 def _with_full_warps(line: LineCounts) -> Change:
@@ -200,8 +214,7 @@ def _evenness(judged: Judged, parts: int = 1) -> float:
     blocks, sms = parts * judged.blocks, judged.spec.num_sms
     if blocks < sms:
         return 1.0
-    resident = parts * max(1, judged.resident)
-    return blocks / sms / blocks_of_an_sm(blocks, judged.spec, resident)
+    return blocks / sms / blocks_of_an_sm(blocks, judged.spec)
 
 
 def _splits(judged: Judged) -> Iterator[Change]:
@@ -222,7 +235,7 @@ def _spread_evenly(judged: Judged) -> KernelTime | None:
 
 def _tell_tail(judged: Judged) -> tuple[str, str]:
     change = _smaller_blocks(judged) or {}
-    most = blocks_of_an_sm(judged.blocks, judged.spec, max(1, judged.resident))
+    most = blocks_of_an_sm(judged.blocks, judged.spec)
     sentence = (
         f"{judged.name} runs in {judged.launch.waves:.2f} waves of blocks: some SMs of "
         f"{judged.spec.name} have {most:g} of them, the average is "

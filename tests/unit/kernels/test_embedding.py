@@ -61,3 +61,10 @@ def test_other_shapes_are_refused(pair):
         embedding(indices, indices)
     with pytest.raises(ShapeError, match="grad"):
         embedding_backward(pair((2, 3))[1], indices, 4)
+
+
+def test_rows_beyond_what_float32_counts_to_are_rows():
+    far = 2**24 + 1  # no float32
+    weight = cuda.to_device(np.zeros((far + 1, 1), np.float32))
+    index = cuda.to_device(np.array([far, 3]))
+    assert embedding(weight, index).copy_to_host().tolist() == [[0.0], [0.0]]

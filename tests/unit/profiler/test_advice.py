@@ -137,3 +137,15 @@ def test_nothing_to_judge():
     first, second = _sentences([])
     assert "0 launches and 0 copies" in first
     assert "simgpu" in second
+
+
+def test_copies_are_told_what_saves_most_of_them(copy):
+    """Whether it is the same data, only the program knows."""
+    sent = {"nbytes": 10**6, "elapsed_ns": 8_000 + 1e6 / 6}
+    told = {
+        "Keep on the device what stays the same: 100.0 %": [copy(**sent)] * 4,
+        "Copy from and to pinned memory: 100.0 %": [copy(**sent)],
+        "Copy less: 100.0 %": [copy(**sent, is_pinned=True)],
+    }
+    for start, records in told.items():
+        assert _sentences(records)[1].startswith(start)

@@ -8,7 +8,8 @@ import pytest
 
 from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost.model import _BOUNDS, NOT_COUNTED
-from tinytorch_gpu.profiler.kernel_advice import ADVICE
+from tinytorch_gpu.profiler.kernel_advice import ADVICE, CURES
+from tinytorch_gpu.profiler.kernel_findings import CAUSES
 from tinytorch_gpu.profiler.verdict import judge
 
 T4 = find_gpu("t4")
@@ -35,6 +36,10 @@ def _sentences(records):
     verdict = judge(records, spec=T4)
     assert verdict.dominant == "kernels"
     return verdict.sentences
+
+
+def test_every_cause_has_a_cure():
+    assert set(CURES) == {cause.kind for cause in CAUSES}
 
 
 def _second(record):
@@ -76,13 +81,23 @@ def test_the_floor(long):
 
 
 def test_scattered_accesses(long, counts):
-    coalesced = counts().accesses[0]
-    scattered = replace(coalesced, array="y", sectors=320)
+    many = {"requests": 32_000, "sectors": 128_000, "active_lanes": 1_024_000}
+    many |= dict.fromkeys(("bytes_requested", "array_bytes", "bytes_used"), 4_096_000)
+    coalesced = replace(counts().accesses[0], **many)
+    scattered = replace(coalesced, array="y", sectors=1_024_000, array_bytes=32_768_000)
     record = long("memory", counts(coalesced, scattered))
     first, second = _sentences([record])
     assert "18.0 sectors per request" in first
     assert "load of `y` (line 3) moves 32.0 sectors per request" in second
     assert "uses 12.5 % of their bytes" in second
+
+
+def test_scattered_accesses_that_cost_nothing(long, counts):
+    """Of 50 µs, what their 320 sectors take: no layout saves that."""
+    scattered = replace(counts().accesses[0], array="y", sectors=320)
+    second = _second(long("memory", counts(scattered)))
+    assert "load of `y` (line 3) moves 32.0 sectors per request, but side by" in second
+    assert "Let neighbouring" not in second
 
 
 def test_coalesced_accesses(long, counts):
@@ -122,8 +137,12 @@ def test_float64_in_a_float32_kernel(long, counts):
 
 
 def test_divergence(long, counts):
-    second = _second(long("issue", counts(branches=10, divergent_branches=5)))
-    assert "50.0 % of its branches diverge" in second
+    """Of branches, turns of loops are most: lanes tell what parting costs."""
+    numbers = {"instructions": 10**7, "active_lanes": 16 * 10**7}
+    work = counts(branches=10**6, divergent_branches=5, **numbers)
+    second = _second(long("issue", work))
+    assert "Of 32 lanes 16.0 are active on average, as lanes part at 5 bra" in second
+    assert "branch by whole warps" in second
     assert "diverge" not in _second(long("issue", counts(branches=10)))
 
 

@@ -69,14 +69,24 @@ def test_long_kernels_are_not_launch_bound(launch):
 
 
 def test_launches_of_one_kernel_in_a_row(launch, op):
-    """Each of the 3 further ones costs 2 µs of issue and a floor of 2.5 µs."""
+    """4 times 4 blocks on 40 SMs take as long as 4: all 3 further ones are saved."""
     row = [launch(duration_ns=6e3, elapsed_ns=8e3), op("tinytorch::add")] * 4
     batch = found(row)["batch these launches"]
-    assert batch.saves_ns == 3 * (2000 + T4.kernel_floor_ns)
-    assert "4 launches of add_kernel follow one another in 1 row" in batch.sentence
+    assert batch.saves_ns == 3 * 8000
+    assert "4 launches of add_kernel follow one another in 1 row and take 32.0 µs" in (
+        batch.sentence
+    )
+    assert "one launch a row does it in 8.00 µs" in batch.sentence
     mixed = [launch(), launch(kernel="mul_kernel")] * 4
     assert "batch these launches" not in found(mixed)
     assert "batch these launches" not in found(row[:6])
+
+
+def test_of_launches_without_counts_the_overhead_is_saved(launch):
+    """Each of the 3 further ones costs 2 µs of issue and a floor of 2.5 µs."""
+    row = [launch(duration_ns=6e3, elapsed_ns=8e3, counts=None)] * 4
+    batch = found(row)["batch these launches"]
+    assert batch.saves_ns == 3 * (2000 + T4.kernel_floor_ns)
 
 
 def test_the_kernels_of_a_decomposed_op_are_fused(launch, op):

@@ -27,6 +27,17 @@ def test_parts_add_up_to_the_elapsed_time(step):
     assert verdict.elapsed_ns == 42_000
 
 
+def test_parts_are_those_that_decide(step, launch):
+    """Of a launch at the host's pace all is overhead, though the bill has a kernel."""
+    verdict = _judge([*step, WAIT])
+    assert sum(verdict.parts.values()) == verdict.elapsed_ns
+    assert max(verdict.parts, key=verdict.parts.get) == verdict.dominant
+    paced = _judge([launch()] * 10)
+    assert paced.parts["launch overhead"] == paced.elapsed_ns == 50_000
+    assert paced.parts["kernels"] == 0 < paced.kernel_ns
+    assert f"{paced.parts['launch overhead'] / 1000:.1f} µs" in paced.sentences[0]
+
+
 def test_transfers_dominate(copy, launch):
     assert _judge([copy(), copy(), launch()]).dominant == "transfers"
 

@@ -1,0 +1,114 @@
+"""The verdict on kernels that run says what its first finding says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tinytorch_gpu as simgpu
+from tinytorch_gpu import cuda, profiler
+
+ONE, HALF = np.float32(1), np.float32(0.5)
+
+
+@pytest.fixture(autouse=True)
+def t4():
+    simgpu.install(gpu="t4")
+    yield
+    simgpu.uninstall()
+
+
+def judged(program):
+    """Run a program; give its verdict, the launches and the modelled time."""
+    simgpu.synchronize()
+    with profiler.profile() as prof:
+        program()
+    return prof.verdict()
+
+
+def finding(verdict, kind):
+    return {f.kind: f for f in verdict.findings}.get(kind)
+
+
+def others(verdict):
+    return [f for f in verdict.findings if f.kind != "do not move this"]
+
+
+@cuda.jit
+def products(out, turns):
+    value = ONE
+    for _ in range(turns):
+        value = value * HALF + ONE
+    out[cuda.grid(1)] = value
+
+
+@cuda.jit
+def by_lanes(out, turns):
+    value = ONE
+    if cuda.threadIdx.x % 2:
+        for _ in range(turns):
+            value = value * HALF + ONE
+    else:
+        for _ in range(turns):
+            value = value * HALF - ONE
+    out[cuda.grid(1)] = value
+
+
+@cuda.jit
+def divided(x, out, by):
+    value = x[cuda.grid(1)]
+    for _ in range(100):
+        value = value / by + HALF
+    out[cuda.grid(1)] = value
+
+
+@cuda.jit(max_registers=255)
+def crowded(x, out):
+    i, sum_ = cuda.grid(1), np.float32(0)
+    for k in range(64):
+        sum_ += x[(i + k * 16_384) % x.size]
+    out[i] = sum_
+
+
+@cuda.jit
+def conflicting(out):
+    tile = cuda.shared.array((32, 32), np.float32)
+    i = cuda.grid(1)
+    lane, row = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
+    tile[row, lane] = ONE
+    cuda.syncthreads()
+    sum_ = np.float32(0)
+    for k in range(64):
+        sum_ += tile[lane, (row + k) % 32]
+    out[i] = sum_
+
+
+VERDICTS = {
+    "latency": (lambda x, out: crowded[4096, 256](x, out), "limits that: registers"),
+    "divergence": (lambda x, out: by_lanes[4096, 256](out, 200), "branch by whole"),
+    "tail": (lambda x, out: products[41, 1024](out, 2000), "launch smaller blocks"),
+    "special functions": (
+        lambda x, out: divided[4096, 256](x, out, np.float32(3)),
+        "multiply by an inverse",
+    ),
+    "bank conflicts": (lambda x, out: conflicting[1024, 1024](out), "Pad the shared"),
+}
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_the_verdict_says_what_its_first_finding_says(kind):
+    launch, told = VERDICTS[kind]
+    x = cuda.to_device(np.ones(2**20, np.float32))
+    out = cuda.device_array(2**20, np.float32)
+    verdict = judged(lambda: launch(x, out))
+    assert verdict.dominant == "kernels"
+    assert others(verdict)[0].kind == kind
+    assert told in verdict.sentences[1]
+    assert "more threads" not in verdict.sentences[1]
+
+
+def test_a_kernel_that_its_own_cure_makes_faster_than_the_host_is_moved():
+    out = cuda.device_array(2**20, np.float32)
+    verdict = judged(lambda: conflicting[1024, 1024](out))
+    assert finding(verdict, "bank conflicts") is not None
+    assert finding(verdict, "do not move this") is None
