@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tinytorch_gpu.integration.fits import Candidate
 from tinytorch_gpu.integration.meanings import MEANINGS
-from tinytorch_gpu.integration.trials import Trial, layer_trial
+from tinytorch_gpu.integration.trials import Trial, kept, layer_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tinytorch_gpu.integration.cases import Case
     from tinytorch_gpu.integration.detect import TinyTorch
-    from tinytorch_gpu.integration.meanings import Case
 
-__all__ = ["function_candidate", "layer_candidate", "method_candidate", "node_state"]
+__all__ = [
+    "function_candidate",
+    "layer_candidate",
+    "method_candidate",
+    "name_of",
+    "node_state",
+]
 
 
 def node_state(found: TinyTorch) -> frozenset[str]:
@@ -33,7 +42,7 @@ def node_state(found: TinyTorch) -> frozenset[str]:
 
 
 def function_candidate(
-    found: TinyTorch, owner: Any, op: str, names: frozenset[str]
+    found: TinyTorch, owner: Any, op: str, names: frozenset[str], layer: Any = None
 ) -> Candidate:
     """Return how a Function class of generation B is tried.
 
@@ -42,8 +51,9 @@ def function_candidate(
         owner: the class.
         op: what it is named after.
         names: what its nodes keep before `forward`.
+        layer: the class of the layer that calls it; None for that of the op's name.
     """
-    layers = _layers(found, op)
+    layers = (layer,) if layer else _layers(found, op)
 
     def run(case: Case) -> Trial | None:
         if case.layer is None:
@@ -66,69 +76,112 @@ def function_candidate(
     )
 
 
-def method_candidate(found: TinyTorch, owner: Any, method: str, op: str) -> Candidate:
+def method_candidate(
+    found: TinyTorch, owner: Any, method: str, op: str, node: str = ""
+) -> Candidate:
     """Return how a method of generation A is tried.
 
     Args:
         found: the TinyTorch.
-        owner: its class.
+        owner: its class; a class derived from it is tried by itself.
         method: its name.
         op: what it is named after.
+        node: the class that goes on with the gradient.
     """
-    code = inspect.unwrap(vars(owner)[method])
+    code = inspect.unwrap(inspect.getattr_static(owner, method))
     is_tensors = owner is found.tensor_class
 
     def run(case: Case) -> Trial | None:
         tensors = tuple(map(_maker(found), case.arrays))
+        given = copy.deepcopy(case.parameters)
+        before = kept(tensors)
+        thing = tensors[0] if is_tensors else None
         if method == "__getitem__":
-            out = tensors[0][case.parameters["key"]]
-            return _recorded(out, tensors, case)
-        taken = inspect.signature(code).parameters
-        given = {n: v for n, v in case.parameters.items() if n in taken}
-        others = (v for n, v in case.parameters.items() if n not in given)
-        if any(value not in {None, False} for value in others):
-            return None
-        bound = getattr(tensors[0] if is_tensors else owner(), method)
-        out = bound(*tensors[is_tensors:], **given)
-        return _recorded(out, tensors, case, None if is_tensors else bound.__self__)
+            out = tensors[0][given["key"]]
+        else:
+            made, named = _split(owner, code, given, is_tensors)
+            if named is None:
+                return None
+            thing = thing or owner(**made)
+            out = getattr(thing, method)(*tensors[is_tensors:], **named)
+        recorded = getattr(out, "_grad_fn", None)
+        layer = None if is_tensors else thing
+        return Trial(out.data, recorded, tensors, before, case.parameters, given, layer)
 
-    return Candidate(op, owner, code, run, _apply, _saved)
+    nodes = tuple(c for c in found.classes() if node and c.__name__ == node)
+    return Candidate(op, owner, code, run, _apply, _saved, (), nodes)
 
 
-def layer_candidate(found: TinyTorch, owner: Any, op: str) -> Candidate:
+ALIASES = {"dim": ("dim", "axis"), "axis": ("axis", "dim")}
+
+
+def name_of(parameter: str, taken: Any) -> str:
+    """Return what a learner calls an op's parameter; "" if it is none of theirs.
+
+    Args:
+        parameter: PyTorch's name.
+        taken: the names that there are.
+
+    Example:
+        >>> name_of("dim", {"x", "axis"}), name_of("dim", {"x"})
+        ('axis', '')
+    """
+    names = ALIASES.get(parameter, (parameter,))
+    return next((name for name in names if name in taken), "")
+
+
+def _split(
+    owner: Any, code: Any, given: dict[str, Any], is_tensors: bool
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Tell which parameters a constructor takes, and which a method.
+
+    The second is None where neither takes one that is not the op's default.
+    """
+    taken = inspect.signature(code).parameters
+    by_init = {} if is_tensors else inspect.signature(owner).parameters
+    made: dict[str, Any] = {}
+    named: dict[str, Any] = {}
+    for parameter, value in given.items():
+        if own := name_of(parameter, taken):
+            named[own] = value
+        elif own := name_of(parameter, by_init):
+            made[own] = value
+        elif not any(value is default for default in (None, False)) and value != -1:
+            return made, None
+    return made, named
+
+
+def layer_candidate(found: TinyTorch, owner: Any, op: str, node: str = "") -> Candidate:
     """Return how a layer of generation A that is an op is tried.
 
     Args:
         found: the TinyTorch.
-        owner: the layer's class.
+        owner: the layer's class; a class derived from it is tried by itself.
         op: what it is named after.
+        node: the class that goes on with the gradient.
     """
 
     def run(case: Case) -> Trial | None:
         return layer_trial(owner, case, _maker(found))
 
-    code = inspect.unwrap(vars(owner)["forward"])
-    return Candidate(op, owner, code, run, _apply, _saved)
+    code = inspect.unwrap(inspect.getattr_static(owner, "forward"))
+    nodes = tuple(c for c in found.classes() if node and c.__name__ == node)
+    return Candidate(op, owner, code, run, _apply, _saved, (), nodes)
 
 
 def _applied(found: TinyTorch, owner: Any, case: Case) -> Trial:
     """Make a node, let it compute, and complete it as `apply` does."""
     made = _maker(found)
     tensors = tuple(map(made, case.arrays))
-    node = owner(*tensors, **case.parameters)
-    before = set(vars(node))
+    given = copy.deepcopy(case.parameters)
+    before = kept(tensors)
+    node = owner(*tensors, **given)
+    names = set(vars(node))
     out = node.forward(*(tensor.data for tensor in tensors))
-    keeps_state = bool(set(vars(node)) - before)
+    keeps_state = bool(set(vars(node)) - names)
     node.output = made(out)
     parameters = case.parameters
-    return Trial(out, node, tensors, parameters, keeps_state=keeps_state)
-
-
-def _recorded(
-    out: Any, tensors: tuple[Any, ...], case: Case, layer: Any = None
-) -> Trial:
-    node = getattr(out, "_grad_fn", None)
-    return Trial(out.data, node, tensors, case.parameters, layer)
+    return Trial(out, node, tensors, before, parameters, given, keeps_state=keeps_state)
 
 
 def _apply(node: Any, by: Any) -> Any:
@@ -140,10 +193,10 @@ def _saved(node: Any) -> Any:
 
 
 def _maker(found: TinyTorch) -> Callable[[Any], Any]:
-    """Return what makes a Tensor that requires a gradient."""
+    """Return what makes a Tensor of a copy that requires a gradient."""
 
     def made(array: Any) -> Any:
-        tensor = found.tensor_class(array)
+        tensor = found.tensor_class(np.array(array))
         tensor.requires_grad = True
         return tensor
 

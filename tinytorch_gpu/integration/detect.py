@@ -153,6 +153,8 @@ def generation_of(modules: dict[str, ModuleType]) -> str:
 def _learns_of_gradients_later(tensor_class: Any) -> bool:
     """Tell whether autograd has wrapped the constructor, or will have to."""
     made = tensor_class.__init__
+    if not isinstance(made, FunctionType):  # module 01 is still to come
+        return False
     is_wrapped = made.__module__ != tensor_class.__module__
     return is_wrapped or "requires_grad" not in inspect.signature(made).parameters
 

@@ -4,42 +4,42 @@ A class that is named after an op need not compute it: a GELU may be the tanh fo
 softmax may have a temperature, a first attempt may be wrong. Before a kernel answers
 for a class, the class's own code is tried on small host arrays (`meanings`). Where it
 differs, it runs itself, on the device, and the summary of `install` says so. The trial
-is made at the first use, and again when the code has changed since.
+is made at the first use, and again when the code has changed since (`reachable`).
 """
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass, field
-from types import CodeType, FunctionType
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tinytorch_gpu.integration.meanings import MEANINGS, Case
+from tinytorch_gpu.integration.cases import Case
+from tinytorch_gpu.integration.meanings import MEANINGS
+from tinytorch_gpu.integration.reachable import Reachable
 from tinytorch_gpu.integration.trials import (
+    AT_EDGES,
+    SMALLEST,
     Trial,
+    kept_by,
     slope_difference,
     unseen,
     value_difference,
 )
+from tinytorch_gpu.integration.verdicts import Verdict, call_of, sizes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.integration.meanings import Meaning
 
 __all__ = ["Candidate", "Fits", "Verdict"]
 
-SIMPLE = (bool, int, float, str, tuple)
-# What a layer keeps that the op's cases vary, or that only its constructor needs.
-KNOWN = {
-    "kernel_size", "stride", "padding", "eps", "weight", "bias", "gamma", "beta",
-    "in_channels", "out_channels", "num_features", "normalized_shape", "vocab_size",
-    "embed_dim", "momentum", "training", "running_mean", "running_var",
-}  # fmt: skip
+# What a learner's code may raise; an interrupt is the learner's own.
+ERRORS = (Exception, SystemExit)
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class Candidate:
         rule: the gradient of a node, as the learner wrote it.
         inputs: the operands that the rule has gradients for.
         owners: the classes of layers whose code is part of it.
+        nodes: the classes of nodes that go on with the gradient.
     """
 
     op: str
@@ -63,46 +64,54 @@ class Candidate:
     rule: Callable[[Any, Any], Any]
     inputs: Callable[[Any], Any]
     owners: tuple[Any, ...] = ()
+    nodes: tuple[Any, ...] = ()
+
+    def reachable(self) -> Reachable:
+        """Return what the code is made of."""
+        owners = (self.owner, *self.owners, *self.nodes)
+        return Reachable([self.code], owners)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What trying a learner's code showed.
+class _Seen:
+    """What the trials of one method had in them, one after the other."""
 
-    Args:
-        difference: how it differs from the op; "" if a kernel may answer for it.
-        options: parameters by which the shipped kernel gives what it gives at infinity.
-        state: what the layer keeps when it is made, or the node when it is tried.
-        mentioned: the names that its code mentions.
-        is_final: it holds as long as the code is the same.
-    """
+    def __init__(self) -> None:
+        self.first: Trial | None = None
+        self.state: dict[str, list[Any]] = {}
+        self.parameters: dict[str, list[Any]] = {}
+        self.accepted: set[Any] = set()
+        self.refused: set[Any] = set()
+        self.nodes: set[type] = set()
+        self.sizes: list[Any] = []
 
-    difference: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
-    state: dict[str, Any] = field(default_factory=dict)
-    mentioned: frozenset[str] = frozenset()
-    is_final: bool = True
+    def add(self, trial: Trial, thing: Any) -> None:
+        """Note a trial that gave what was meant, and what its layer or node keeps."""
+        self.first = self.first or trial
+        for name, value in getattr(thing, "__dict__", {}).items():
+            self.state.setdefault(name, []).append(value)
+        for name, value in trial.parameters.items():
+            self.parameters.setdefault(name, []).append(value)
+        self.nodes.add(type(trial.node))
+        if trial.layer is not None:
+            self.sizes.append(sizes_of(trial.layer))
 
-    @property
-    def fits(self) -> bool:
-        """Whether a kernel computes the same."""
-        return not self.difference
-
-    def takes(self, layer: Any) -> bool:
-        """Tell whether a layer differs from those tried in what is known of it only.
-
-        Args:
-            layer: the layer, or None.
-        """
-        for name, value in getattr(layer, "__dict__", {}).items():
-            if name in KNOWN or "bias" in name or name not in self.mentioned:
-                continue
-            if isinstance(value, SIMPLE) and self.state.get(name) != value:
-                return False
-        return True
+    def verdict(self, **facts: Any) -> Verdict:
+        """Return that the kernel fits, for calls like these."""
+        return Verdict(
+            state=self.state,
+            sizes=tuple(self.sizes),
+            parameters=self.parameters,
+            accepted=frozenset(self.accepted - {None}),
+            refused=frozenset(self.refused),
+            nodes=frozenset(self.nodes),
+            **facts,
+        )
 
 
-_found_out: WeakKeyDictionary[Any, dict[Any, tuple[Any, Verdict]]] = WeakKeyDictionary()
+# The last states of a method's code, such as with gradients and without.
+STATES = 4
+_Known = dict[Any, list[tuple[Reachable, Verdict]]]
+_found_out: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
 
 
 class Fits:
@@ -134,71 +143,123 @@ class Fits:
     def _verdict(
         self, kind: str, one: Candidate, attempt: Callable[[Candidate], Verdict]
     ) -> Verdict:
-        """Return what was found out, if the code is still the same."""
+        """Return what was found out, if the code is as it was then."""
         known = _found_out.setdefault(one.owner, {})
-        print_now = _fingerprint(one)
-        before = known.get((one.op, kind))
-        if before is not None and _is_same(before[0], print_now):
-            return before[1]
+        states = known.setdefault((one.op, kind, one.owners), [])
+        for reached, verdict in states:
+            if reached.is_same() and (verdict.is_final or self._is_unrecorded()):
+                return verdict
         if one.op not in MEANINGS:
             return Verdict("not known")
-        with unseen(self._found):
+        reached, began = one.reachable(), time.perf_counter()
+        with unseen(self._generators(reached)):
             verdict = attempt(one)
-        if verdict.is_final:
-            known[one.op, kind] = (print_now, verdict)
+        if not reached.is_same():
+            reached.put_back()
+            if verdict.fits:
+                verdict = Verdict("it changes what it reads")
+        if verdict.fits:
+            verdict = replace(verdict, mentioned=frozenset(reached.mentioned))
+        verdict = replace(verdict, seconds=time.perf_counter() - began)
+        states[:] = [(reached, verdict), *states[: STATES - 1]]
         return verdict
 
+    def _is_unrecorded(self) -> bool:
+        """Tell whether operations are not recorded now, as in a block of `no_grad`."""
+        try:
+            with unseen([]):
+                tensor = self._found.tensor_class(np.ones(1, np.float32))
+                tensor.requires_grad = True
+                return getattr(tensor + tensor, "_grad_fn", None) is None
+        except ERRORS:
+            return False
+
+    def _generators(self, reached: Reachable) -> list[Any]:
+        """Return the generators of random numbers that a trial may draw from."""
+        drawn = [v for m in self._found.modules.values() for v in vars(m).values()]
+        own = [v for v in drawn if isinstance(v, np.random.Generator)]
+        return [*own, *reached.generators]
+
+    def _cases(self, cases: Iterable[Case]) -> list[Case]:
+        generation = self._found.generation[0]
+        return [case for case in cases if case.generation in {"", generation}]
+
     def _try_forward(self, one: Candidate) -> Verdict:
-        meaning, first = MEANINGS[one.op], None
-        for case in meaning.cases:
-            trial, difference = _tried(one, case)
+        meaning, seen = MEANINGS[one.op], _Seen()
+        for case in self._cases((*meaning.cases, *meaning.edges)):
+            trial, difference = _tried(one, case, seen)
             if trial is not None:
-                difference = value_difference(meaning, trial)
+                seen.add(trial, trial.layer)
             if difference:
-                return Verdict(difference)
-            first = first or trial
-        if first is not None and first.keeps_state and not self.backward(one).fits:
+                return Verdict(_at(difference, case))
+        first = seen.first
+        if first is None:
+            return Verdict("nothing that it takes is known")
+        if first.keeps_state and not self.backward(one).fits:
             return Verdict("its backward, which runs itself, needs what forward keeps")
         options = _at_edge(meaning, one)
         if options is None:
             return Verdict("other values at infinity")
-        is_final = first is None or first.keeps_state is not None
-        state, mentioned = _layer_state(one, first)
-        return Verdict("", options, state, mentioned, is_final)
+        return seen.verdict(options=options, is_final=first.keeps_state is not None)
 
     def _try_backward(self, one: Candidate) -> Verdict:
-        meaning = MEANINGS[one.op]
-        kept: dict[str, Any] = {}
-        for case in meaning.cases:
-            trial, difference = _tried(one, case)
+        meaning, seen = MEANINGS[one.op], _Seen()
+        for case in self._cases(meaning.cases):
+            trial, difference = _tried(one, case, seen)
             if trial is not None and trial.node is None:
                 return Verdict("nothing recorded", is_final=False)
             if trial is not None:
-                difference = value_difference(meaning, trial)
+                seen.add(trial, trial.node)
                 difference = difference or _slope_difference(meaning, one, trial)
-                kept |= vars(trial.node)
             if difference:
-                return Verdict(difference)
-        return Verdict(state=kept)
+                return Verdict(_at(difference, case))
+        return seen.verdict()
 
 
-def _tried(one: Candidate, case: Case) -> tuple[Trial | None, str]:
-    """Run the learner's code on one input: what it gave, or how it failed."""
+def _tried(one: Candidate, case: Case, seen: _Seen) -> tuple[Trial | None, str]:
+    """Run the learner's code on one input: what it gave, how it differs or failed.
+
+    What the code or the op itself refuses is noted, for the calls that are like it.
+    """
     try:
-        return one.run(case), ""
-    except Exception as error:  # noqa: BLE001  (a learner's code raises anything)
-        return None, _told(error) if case.is_needed else ""
+        if (trial := one.run(case)) is None:
+            return None, ""
+        meaning = MEANINGS[one.op]
+        is_edge = any(case is edge for edge in meaning.edges)
+        allowed = AT_EDGES if is_edge else SMALLEST
+        difference = value_difference(meaning, trial, allowed)
+    except ERRORS as error:  # a learner's code raises anything
+        if case.is_needed:
+            return None, _told(error)
+        if (call := call_of(case)) is not None:
+            seen.refused.add(call)
+        return None, ""
+    seen.accepted.add(call_of(case))
+    return trial, difference
+
+
+def _at(difference: str, case: Case) -> str:
+    return f"{difference} {case.about}" if case.about else difference
 
 
 def _slope_difference(meaning: Meaning, one: Candidate, trial: Trial) -> str:
     """Let the learner's rule go on from a result, and compare its gradients."""
     drawn = np.random.default_rng(5).uniform(0.5, 1.5, np.shape(trial.out))
     by = np.asarray(drawn, np.float32)
+    given, before = by.copy(), kept_by(trial.node)
     try:
-        grads, inputs = one.rule(trial.node, by), one.inputs(trial.node)
-        return slope_difference(meaning, trial, inputs, grads, by)
-    except Exception as error:  # noqa: BLE001
+        grads, inputs = one.rule(trial.node, given), one.inputs(trial.node)
+        difference = slope_difference(meaning, trial, inputs, grads, by)
+    except ERRORS as error:
         return _told(error)
+    after = kept_by(trial.node)
+    same = (
+        n in after and np.array_equal(before[n], after[n], equal_nan=True)
+        for n in before
+    )
+    if not np.array_equal(given, by) or not all(same):
+        return "its gradient changes what it is given in place"
+    return difference
 
 
 def _at_edge(meaning: Meaning, one: Candidate) -> dict[str, Any] | None:
@@ -211,7 +272,7 @@ def _at_edge(meaning: Meaning, one: Candidate) -> dict[str, Any] | None:
         return {}
     try:
         trial = one.run(Case((edge.array,)))
-    except Exception:  # noqa: BLE001  (what raises on the CPU is no value to give)
+    except ERRORS:  # what raises on the CPU is no value to give
         trial = None
     if trial is None:
         return {}
@@ -221,40 +282,6 @@ def _at_edge(meaning: Meaning, one: Candidate) -> dict[str, Any] | None:
     return None if value else {}
 
 
-def _layer_state(
-    one: Candidate, trial: Trial | None
-) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return what a layer of the cases keeps, and the names that its code mentions."""
-    functions = [
-        f for owner in (one.owner, *one.owners) for f in vars(owner).values()
-        if isinstance(f, FunctionType) and f.__name__ not in {"__init__", "__repr__"}
-    ]  # fmt: skip
-    plain = [inspect.unwrap(f) for f in (*functions, one.code)]
-    names = frozenset(n for f in plain for n in _names(getattr(f, "__code__", None)))
-    return dict(getattr(trial.layer if trial else None, "__dict__", {})), names
-
-
-def _names(code: Any) -> set[str]:
-    """Return the names that a code mentions, and the functions within it."""
-    if not isinstance(code, CodeType):
-        return set()
-    return set(code.co_names).union(*(_names(c) for c in code.co_consts))
-
-
-def _fingerprint(one: Candidate) -> list[Any]:
-    """Return what the code is made of: the classes, the code, the globals it names."""
-    parts = [v for owner in (one.owner, *one.owners) for v in vars(owner).values()]
-    code = getattr(one.code, "__code__", None)
-    if code is not None:
-        known = one.code.__globals__
-        parts += [code, *(known.get(name) for name in code.co_names)]
-    return parts
-
-
-def _is_same(a: list[Any], b: list[Any]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
-
-
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     first = str(error).split("\n")[0]
     return f"raises {type(error).__name__}: {first}"[:120]

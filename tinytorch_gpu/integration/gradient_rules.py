@@ -16,7 +16,8 @@ from tinytorch_gpu.integration.bindings import max_pool2d_backward, sliced
 from tinytorch_gpu.integration.fits import Fits
 from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.layer_ops import layer_candidates, window_of
-from tinytorch_gpu.integration.ops import op_name, own_code
+from tinytorch_gpu.integration.ops import op_name
+from tinytorch_gpu.integration.own_code import own_code
 from tinytorch_gpu.integration.tracked import tracked_candidates
 from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
@@ -126,8 +127,6 @@ KERNELS = {
     "max_pool2d_backward": "max_pool2d_with_indices_backward",
     "slice_backward": "fill",
 }
-# Generation A's rule differentiates GELU's tanh form, our kernel the sigmoid form.
-OTHER_NAMES = {"gelu_backward": "gelu_tanh_backward"}
 
 
 def method_candidates(found: TinyTorch) -> dict[str, Candidate]:
@@ -161,7 +160,7 @@ def patch_gradient_rules(patches: Patches, found: TinyTorch) -> None:
 def _rule(
     original: Callable[..., Any], op: str, candidate: Candidate | None, fits: Fits
 ) -> Callable[..., Any]:
-    name = OTHER_NAMES.get(f"{op}_backward", f"{op}_backward")
+    name = f"{op}_backward"
 
     @wraps(original)
     def apply(self: Any, grad_output: Any) -> Any:
@@ -187,7 +186,7 @@ def _check_is_tried(fits: Fits, candidate: Candidate | None, node: Any) -> None:
     if candidate is None or not fits.forward(candidate).fits:
         raise _OtherNodeError
     verdict = fits.backward(candidate)
-    if not verdict.fits or vars(node).keys() - verdict.state.keys():
+    if not verdict.fits or not verdict.takes_node(node):
         raise _OtherNodeError
 
 

@@ -142,8 +142,10 @@ def _is_in_place(current: Installation, found: TinyTorch) -> bool:
 
 def _wanted(found: TinyTorch) -> list[type]:
     """Return the classes to change; a cell that is run again makes new ones."""
-    every = [one.classes() for one in _packages(found)]
-    return [c for classes in every for c in classes if "forward" in vars(c)]
+    several = _packages(found)
+    tensors = [t for one in several if (t := one.tensor_class) in one.classes()]
+    classes = [c for one in several for c in one.classes() if "forward" in vars(c)]
+    return [*tensors, *classes]
 
 
 def _packages(found: TinyTorch) -> list[TinyTorch]:

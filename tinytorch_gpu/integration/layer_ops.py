@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.candidates import layer_candidate
 from tinytorch_gpu.integration.fits import Fits
+from tinytorch_gpu.integration.own_code import tensor_by_own_code
 from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tinytorch_gpu.integration.detect import TinyTorch
-    from tinytorch_gpu.integration.fits import Candidate
+    from tinytorch_gpu.integration.fits import Candidate, Verdict
     from tinytorch_gpu.integration.patches import Patches
 
 __all__ = [
@@ -93,7 +95,8 @@ def layer_candidates(found: TinyTorch) -> dict[str, Candidate]:
         found: a TinyTorch of generation A.
     """
     return {
-        one.op: layer_candidate(found, owner, one.op) for one, owner in _layers(found)
+        one.op: layer_candidate(found, owner, one.op, one.node)
+        for one, owner in _layers(found)
     }
 
 
@@ -105,11 +108,10 @@ def patch_layer_ops(patches: Patches, found: TinyTorch) -> None:
         found: a TinyTorch of generation A.
     """
     classes = {owner.__name__: owner for owner in reversed(found.classes())}
-    candidates = layer_candidates(found)
     for layer_op, owner in _layers(found):
         original = patches.original(owner, "forward")
-        node, candidate = classes.get(layer_op.node), candidates[layer_op.op]
-        forward = _forward(original, layer_op, node, found, candidate)
+        node = classes.get(layer_op.node)
+        forward = _forward(original, layer_op, node, found)
         patches.set(owner, "forward", forward)
 
 
@@ -124,34 +126,53 @@ def _forward(
     layer_op: LayerOp,
     node: type | None,
     found: TinyTorch,
-    candidate: Candidate,
 ) -> Callable[..., Any]:
     wanted, fits = set(inspect.unwrap(original).__code__.co_names), Fits(found)
+    tried: dict[type, Candidate] = {}
 
-    def is_served(self: Any) -> bool:
-        if not has_kernel(layer_op.op):
-            return False
-        verdict = fits.forward(candidate)
-        return verdict.fits and verdict.takes(self)
+    def verdict_on(kind: type) -> Verdict:
+        if kind not in tried:  # a class derived from the layer is tried by itself
+            tried[kind] = layer_candidate(found, kind, layer_op.op, layer_op.node)
+        return fits.forward(tried[kind])
 
     @functools.wraps(original)
     def forward(self: Any, x: Any, *args: Any, **options: Any) -> Any:
         tensors = [x, *self.parameters()]
-        is_host = not any(isinstance(t.data, DeviceArray) for t in tensors)
-        if is_host or args or options or not is_served(self):
+        if not any(isinstance(t.data, DeviceArray) for t in tensors):
             return original(self, x, *args, **options)
+        verdict = None
+        if has_kernel(layer_op.op) and not args and not options:
+            verdict = verdict_on(type(self))
+        if verdict is None or not _is_served(layer_op, node, verdict, self, x):
+            code = partial(original, self, x, *args, **options)
+            return tensor_by_own_code(layer_op.op, [t.data for t in tensors], code)
         arrays = layer_op.arrays(self, x)
         out = found.tensor_class(
             call(layer_op.op, *arrays, **layer_op.parameters(self))
         )
-        is_needed = any(getattr(t, "requires_grad", False) for t in tensors)
-        if "requires_grad" in wanted or layer_op.node in wanted:
-            out.requires_grad = is_needed
-        if layer_op.node in wanted and node is not None and found.is_recorded(*tensors):
+        hangs = layer_op.node in wanted or node in verdict.nodes
+        if "requires_grad" in wanted or hangs:
+            needs = (getattr(t, "requires_grad", False) for t in tensors)
+            out.requires_grad = any(needs)
+        if hangs and node is not None and found.is_recorded(*tensors):
             out._grad_fn = _node(node, self, x, out)  # noqa: SLF001
         return out
 
     return forward
+
+
+def _is_served(
+    layer_op: LayerOp, node: type | None, verdict: Verdict, layer: Any, x: Any
+) -> bool:
+    """Tell whether a kernel answers for a layer, and its node goes on."""
+    if not verdict.fits or verdict.nodes - {node, type(None)}:
+        return False
+    try:
+        layer_op.arrays(layer, x)
+        parameters = layer_op.parameters(layer)
+    except AttributeError:  # it keeps no padding, or a bias that is no Tensor
+        return False
+    return verdict.takes((x.data,), parameters, layer)
 
 
 def _node(node: Any, layer: Any, x: Any, out: Any) -> Any:

@@ -7,55 +7,21 @@ own code must give what the formula gives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tinytorch_gpu.integration.cases import EDGES, Case, Edge, array_of, values
 from tinytorch_gpu.library.references import OPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MEANINGS", "Case", "Edge", "Meaning"]
+__all__ = ["MEANINGS", "Meaning"]
 
 Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Case:
-    """One input for the learner's code.
-
-    Args:
-        arrays: the operands, float32.
-        parameters: what the op takes by name.
-        layer: the arguments of the layer's constructor, for an op that a layer calls;
-            its parameters are operands, too.
-        is_needed: an error of the learner's code counts as a difference.
-        is_eval: the layer is switched to `eval()` first.
-        read: what the op takes by name of the layer.
-    """
-
-    arrays: tuple[Array, ...]
-    parameters: dict[str, Any] = field(default_factory=dict)
-    layer: tuple[tuple[Any, ...], dict[str, Any]] | None = None
-    is_needed: bool = True
-    is_eval: bool = False
-    read: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A value at infinity on which packages differ: a parameter of the shipped kernel.
-
-    Args:
-        array: the input.
-        parameter: the kernel's name for what it gives there, 0 unless said.
-    """
-
-    array: Array
-    parameter: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +38,7 @@ class Meaning:
         is_by_weights: the gradient is by the layer's parameters only.
         gradient: of the gradient and the operands; found by differences if None.
         edge: where packages differ.
+        edges: more cases, where only values are compared.
     """
 
     op: str
@@ -83,6 +50,7 @@ class Meaning:
     is_by_weights: bool = False
     gradient: Callable[..., tuple[Array, ...]] | None = None
     edge: Edge | None = None
+    edges: tuple[Case, ...] = ()
 
     @property
     def reference(self) -> Callable[..., Any]:
@@ -90,26 +58,41 @@ class Meaning:
         return self.own or _shipped(self.op)
 
 
-def _array(values: Any) -> Array:
-    return np.asarray(values, np.float32)
-
-
-def _values(*shape: int, seed: int = 0, scale: float = 1.0) -> Array:
-    drawn = np.random.default_rng(seed).uniform(-2.0, 2.0, shape) * scale
-    return drawn.astype(np.float32)
-
-
-X, Y, ROW = _values(3, 4), _values(3, 4, seed=1), _values(4, seed=2)
-SIGNS = _array([[-20.0, -2.0, -0.5, 0.0], [0.3, 1.0, 2.5, 20.0]])
-ABOVE = np.abs(X) + np.float32(0.1)
-IMAGE = _values(2, 2, 5, 5, seed=3)
-EQUAL = _array(np.indices((1, 1, 4, 4)).sum(0) // 2)  # with equal largest ones
-BLANK = _array([[-np.inf, -np.inf], [0.0, 1.0]])
-_REDUCED = tuple(
-    Case((X,), {"axis": axis, "keepdims": keepdims})
-    for axis, keepdims in ((None, False), (0, False), (1, True))
+X, Y, ROW = values(3, 7), values(3, 7, seed=1), values(7, seed=2)
+DEEP = values(2, 3, 5, seed=6)
+SIGNS = array_of(
+    [[-1000.0, -100.0, -20.0, -2.0, -0.5, 0.0, 0.2], [0.3, 1, 2.5, 5, 20, 100, 1000]]
 )
-_ALONG = (Case((X,), {"dim": -1}), Case((X,), {"dim": 0}))
+ABOVE = np.abs(X) + np.float32(0.1)
+IMAGE = values(2, 2, 4, 6, seed=3)
+EQUAL = array_of(np.indices((1, 1, 4, 6)).sum(0) // 2)  # with equal largest ones
+BLANK = array_of([[-np.inf, -np.inf], [0.0, 1.0]])
+_REDUCED = (
+    *(
+        Case((X,), {"axis": axis, "keepdims": keepdims})
+        for axis, keepdims in ((None, False), (0, False), (1, True))
+    ),
+    Case((ROW,), {"axis": 0, "keepdims": False}, is_needed=False),
+    Case((DEEP,), {"axis": 1, "keepdims": False}, is_needed=False),
+    Case((DEEP,), {"axis": (0, 2), "keepdims": True}, is_needed=False),
+)
+_LOGITS = tuple(
+    (about, array_of(x))
+    for about, x in (
+        ("", X),
+        ("for large inputs", X * 20),
+        ("for large inputs", X * 1000),
+        ("for large inputs", X + 90),
+        ("for large negative inputs", X - 1000),
+    )
+)
+_ALONG = (
+    *(Case((x,), {"dim": -1}, about=about) for about, x in _LOGITS),
+    Case((X,), {"dim": 0}),
+    Case((ROW,), {"dim": -1}, is_needed=False),
+    Case((DEEP,), {"dim": -1}, is_needed=False),
+    Case((DEEP,), {"dim": 1}, is_needed=False),
+)
 
 
 def _shipped(op: str) -> Callable[..., Any]:
@@ -132,12 +115,20 @@ def _embedded(indices: Array, weight: Array) -> Array:
     return np.asarray(_shipped("embedding")(weight, indices.astype(int)))
 
 
-def _unary(op: str, formula: str, x: Array) -> Meaning:
-    return Meaning(op, formula, (Case((x,)),))
+def _unary(op: str, formula: str, x: Array, **more: Any) -> Meaning:
+    others = (x.reshape(-1)[:5], x.reshape(x.shape[0], 1, -1))
+    cases = (Case((x,)), *(Case((other,), is_needed=False) for other in others))
+    return Meaning(op, formula, cases, **more)
 
 
 def _binary(op: str, formula: str, y: Array = Y) -> Meaning:
-    return Meaning(op, formula, (Case((X, y)), Case((X, y[:1]))))
+    cases = (
+        Case((X, y)),
+        Case((X, y[:1])),
+        Case((ROW, y[0]), is_needed=False),
+        Case((X.reshape(3, 1, 7), y), is_needed=False),
+    )
+    return Meaning(op, formula, cases)
 
 
 def _of_layer(
@@ -145,9 +136,11 @@ def _of_layer(
     x: Array = IMAGE,
     needed: bool = True,
     read: tuple[str, ...] = (),
+    about: str = "",
     **options: Any,
 ) -> Case:
-    return Case((x,), layer=(arguments, options), is_needed=needed, read=read)
+    layer = (arguments, options)
+    return Case((x,), layer=layer, is_needed=needed, read=read, about=about)
 
 
 _WINDOW = ("kernel_size", "stride", "padding")
@@ -156,6 +149,8 @@ _POOLED = (
     _of_layer(2, x=EQUAL, read=_WINDOW),
     _of_layer(2, stride=1, needed=False, read=_WINDOW),
     _of_layer(2, padding=1, needed=False, read=_WINDOW),
+    _of_layer(3, needed=False, read=_WINDOW),
+    _of_layer(kernel_size=(2, 3), needed=False, read=_WINDOW),
 )
 _MEANINGS = (
     _binary("add", "a + b"),
@@ -167,9 +162,18 @@ _MEANINGS = (
         "a @ b",
         (
             Case((X, Y.T)),
-            Case((_values(2, 3, 4), _values(2, 4, 2, seed=4)), is_needed=False),
-            Case((X, ROW), is_needed=False),
-            Case((ROW, Y.T), is_needed=False),
+            *(
+                Case((a, b), is_needed=False)
+                for a, b in (
+                    (DEEP, values(2, 5, 4, seed=4)),
+                    (DEEP[None], values(3, 2, 5, 4, seed=4)),
+                    (DEEP, values(5, 4, seed=4)),
+                    (X[:, :5], values(2, 5, 4, seed=4)),
+                    (X, ROW),
+                    (ROW, Y.T),
+                    (ROW, Y[0]),
+                )
+            ),
         ),
     ),
     Meaning(
@@ -186,7 +190,11 @@ _MEANINGS = (
     Meaning(
         "masked_fill",
         "value where mask, else x",
-        (Case((X,), {"mask": X > 0, "value": -3.0}),),
+        (
+            Case((X,), {"mask": X > 0, "value": -3.0}),
+            Case((X,), {"mask": X > 1, "value": -1e9}),
+            Case((DEEP,), {"mask": DEEP[0] > 0, "value": 0.5}, is_needed=False),
+        ),
     ),
     _unary("exp", "exp(x)", X),
     _unary("log", "log(x)", ABOVE),
@@ -195,18 +203,13 @@ _MEANINGS = (
     _unary("neg", "-x", X),
     _unary("square", "x * x", X),
     _unary("sigmoid", "1 / (1 + exp(-x))", SIGNS),
-    Meaning(
-        "relu",
-        "max(x, 0)",
-        (Case((SIGNS,)),),
-        gradient=_relu_gradient,
-    ),
+    _unary("relu", "max(x, 0)", SIGNS, gradient=_relu_gradient),
     _unary("tanh", "tanh(x)", SIGNS),
-    Meaning(
+    _unary(
         "gelu",
         "x * sigmoid(1.702x)",
-        (Case((SIGNS,)),),
-        edge=Edge(_array([[-np.inf, 1.0]]), "at_minus_inf"),
+        SIGNS,
+        edge=Edge(array_of([[-np.inf, 1.0]]), "at_minus_inf"),
     ),
     Meaning(
         "softmax",
@@ -218,13 +221,19 @@ _MEANINGS = (
     Meaning(
         "cross_entropy",
         "mean(-log_softmax(x)[target])",
-        (Case((X, _array([0, 3, 1]))),),
+        (
+            *(Case((x, array_of([0, 3, 1])), about=about) for about, x in _LOGITS),
+            Case((DEEP, array_of([[0, 4, 1], [2, 0, 3]])), is_needed=False),
+        ),
         learned=1,
     ),
     Meaning(
         "embedding",
         "weight[indices]",
-        (_of_layer(5, 3, x=_array([[1, 3], [1, 0]])),),
+        (
+            _of_layer(5, 3, x=array_of([[1, 3], [1, 0]])),
+            _of_layer(11, 2, x=array_of([1, 10, 1]), needed=False),
+        ),
         _embedded,
         layer="Embedding",
         is_by_weights=True,
@@ -234,7 +243,15 @@ _MEANINGS = (
         "sums of windows times weight, plus bias",
         (
             _of_layer(2, 3, 2, read=_WINDOW[1:]),
-            _of_layer(2, 3, 3, stride=2, padding=1, needed=False, read=_WINDOW[1:]),
+            _of_layer(3, 5, 2, x=values(1, 3, 3, 4), needed=False, read=_WINDOW[1:]),
+            *(
+                _of_layer(2, 3, needed=False, read=_WINDOW[1:], **options)
+                for options in (
+                    {"kernel_size": 3, "stride": 2},
+                    {"kernel_size": 3, "padding": 1},
+                    {"kernel_size": (1, 3), "bias": False},
+                )
+            ),
         ),
         layer="Conv2d",
     ),
@@ -250,8 +267,10 @@ _MEANINGS = (
         "layer_norm",
         "(x - mean) / sqrt(var + eps) * gamma + beta, var divided by n",
         (
-            _of_layer(4, x=X, read=("eps",)),
-            _of_layer(4, x=_values(3, 4, seed=5, scale=0.005), read=("eps",)),
+            _of_layer(7, x=X, read=("eps",)),
+            _of_layer(7, x=values(3, 7, seed=5, scale=0.005), read=("eps",)),
+            _of_layer(7, x=X, eps=1.0, needed=False, read=("eps",)),
+            _of_layer(5, x=DEEP, needed=False, read=("eps",)),
         ),
         layer="LayerNorm",
     ),
@@ -261,9 +280,10 @@ _MEANINGS = (
         (
             _of_layer(2, read=("eps",)),
             _of_layer(2, x=IMAGE * np.float32(0.005), read=("eps",)),
+            _of_layer(2, eps=1.0, needed=False, read=("eps",)),
             replace(_of_layer(2, needed=False, read=("eps",)), is_eval=True),
         ),
         layer="BatchNorm2d",
     ),
 )
-MEANINGS = {meaning.op: meaning for meaning in _MEANINGS}
+MEANINGS = {m.op: replace(m, edges=EDGES.get(m.op, ())) for m in _MEANINGS}

@@ -5,7 +5,8 @@ opinion; they would pull a device array to the host (and so raise). TinyTorch ca
 in `Tensor.__init__` and for the seed of `backward`.
 
 `np.zeros` and the like have no array to ask: library code at work on a device (see
-`home`) gets device memory from them, in float32, the dtype of every Tensor.
+`home`) gets device memory from them, in float32, the dtype of every Tensor. So it does
+from `np.eye`, by a copy.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinytorch_gpu.integration.home import current_home
+from tinytorch_gpu.integration.moving import moved
 from tinytorch_gpu.library import call
 from tinytorch_gpu.memory import DeviceArray, empty
 
@@ -39,6 +41,8 @@ def numpy_proxy() -> ModuleType:
         setattr(proxy, name, _keeping(getattr(np, name)))
     for name, value in (("zeros", 0.0), ("ones", 1.0), ("empty", None)):
         setattr(proxy, name, _at_home(getattr(np, name), value))
+    for name in ("eye", "identity"):
+        setattr(proxy, name, _carried(getattr(np, name)))
     return proxy
 
 
@@ -73,6 +77,23 @@ def _at_home(function: Any, value: float | None) -> Any:
         if value is not None:
             call("fill", made, np.float32(value))
         return made
+
+    return _named_as(make, function)
+
+
+def _carried(function: Any) -> Any:
+    """Wrap np.eye and the like: made on the host, and copied to where code works.
+
+    There an array on the device can index it: `np.eye(classes)[targets]`.
+    """
+
+    def make(*args: Any, **options: Any) -> Any:
+        made, home = function(*args, **options), current_home()
+        if home is None:
+            return made
+        dtype = np.float32 if made.dtype.kind == "f" else made.dtype
+        made = made.astype(dtype, copy=False)
+        return moved(made, home[0], reason=f"made in {home[1]}")
 
     return _named_as(make, function)
 

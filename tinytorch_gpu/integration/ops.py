@@ -13,12 +13,12 @@ import re
 from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from tinytorch_gpu.integration.bindings import BINDINGS, Binding, sliced
 from tinytorch_gpu.integration.candidates import function_candidate, node_state
 from tinytorch_gpu.integration.fits import Fits, Verdict
 from tinytorch_gpu.integration.home import at_home
+from tinytorch_gpu.integration.own_code import own_code
 from tinytorch_gpu.integration.patches import wrapped
 from tinytorch_gpu.integration.staying import check_stayed
 from tinytorch_gpu.library import DispatchKey, call, has_kernel
@@ -26,8 +26,6 @@ from tinytorch_gpu.library.registry import find
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.integration.fits import Candidate
     from tinytorch_gpu.integration.patches import Patches
@@ -37,7 +35,6 @@ __all__ = [
     "accepted",
     "function_candidates",
     "op_name",
-    "own_code",
     "patch_functions",
     "patch_optimizers",
 ]
@@ -63,19 +60,6 @@ def op_name(class_name: str) -> str:
         return SPECIAL_NAMES[class_name]
     plain = class_name.removesuffix("Function")
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()
-
-
-def own_code(op: str, arrays: Sequence[Any], code: Callable[[], Any]) -> Any:
-    """Run the learner's own code as an op, though a kernel may be there for the op.
-
-    Args:
-        op: the op's name; where it has a kernel that does not fit, the name gets a
-            suffix, so that no report says that the kernel ran.
-        arrays: what the report tells the shapes of.
-        code: the learner's code.
-    """
-    name = f"{op}_own_code" if has_kernel(op) else op
-    return call(name, *arrays, decomposition=code)
 
 
 def function_candidates(found: TinyTorch) -> dict[str, Candidate]:
@@ -156,33 +140,43 @@ class BoundOp:
         self.op, self.binding = op, BINDINGS.get(op, Binding())
         self._found, self._fits = found, Fits(found)
         self._plain = node_state(found)
-        self._candidates: WeakKeyDictionary[Any, Candidate] = WeakKeyDictionary()
+        self._candidates: dict[tuple[Any, Any], Candidate] = {}
 
-    def candidate(self, owner: Any) -> Candidate:
-        """Return how a class is tried."""
-        if owner not in self._candidates:
+    def candidate(self, owner: Any, layer: Any = None) -> Candidate:
+        """Return how a class is tried, by itself or with the class of its layer."""
+        if (owner, layer) not in self._candidates:
             names = self._plain | self.binding.names
-            made = function_candidate(self._found, owner, self.op, names)
-            self._candidates[owner] = made
-        return self._candidates[owner]
+            made = function_candidate(self._found, owner, self.op, names, layer)
+            self._candidates[owner, layer] = made
+        return self._candidates[owner, layer]
 
-    def verdict(self, node: Any) -> Verdict:
-        """Tell whether the forward kernel computes what a node does."""
+    def verdict(self, node: Any, arrays: tuple[Any, ...]) -> Verdict:
+        """Tell whether the forward kernel computes what a node does with operands."""
         if self.op not in BINDINGS:
             return Verdict("its parameters are not known")
         if vars(node).keys() - self._plain - self.binding.names:
             return Verdict("it has further parameters")
-        found_out = self._fits.forward(self.candidate(type(node)))
-        is_taken = found_out.takes(getattr(node, "layer", None))
-        return found_out if is_taken else Verdict("its layer has further parameters")
+        try:
+            parameters = self.binding.parameters(node)
+        except AttributeError as error:
+            return Verdict(str(error))
+        found_out = self._fits.forward(self._tried(node))
+        layer = getattr(node, "layer", None)
+        is_like = not found_out.fits or found_out.takes(arrays, parameters, layer)
+        return found_out if is_like else Verdict("it is called as it was not tried")
 
     def slope_verdict(self, node: Any) -> Verdict:
         """Tell whether the backward kernel computes what a node does."""
-        forward = self.verdict(node)
         arrays = tuple(tensor.data for tensor in node.inputs)
+        forward = self.verdict(node, arrays)
         if not forward.fits or not self.binding.suits(arrays):
             return Verdict(forward.difference or "its operands have other axes")
-        return self._fits.backward(self.candidate(type(node)))
+        return self._fits.backward(self._tried(node))
+
+    def _tried(self, node: Any) -> Candidate:
+        """Return how a node's class is tried: with the very class of its layer."""
+        has_layer = "layer" in self.binding.names
+        return self.candidate(type(node), type(node.layer) if has_layer else None)
 
 
 def _forward(original: Any, bound: BoundOp) -> Any:
@@ -200,7 +194,7 @@ def _forward(original: Any, bound: BoundOp) -> Any:
         above = f"{type(self).__name__}.forward"
         if op != "slice" and not has_kernel(op):
             return call(op, *arrays, decomposition=code, autograd=above)
-        verdict = bound.verdict(self)
+        verdict = bound.verdict(self, arrays)
         if not verdict.fits or not binding.suits(arrays):
             return own_code(op, arrays, code)
         if op == "slice":  # an element of a tensor stays on the device, 0-d

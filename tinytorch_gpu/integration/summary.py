@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Served", "served"]
 
 
+SLOW = 0.5  # seconds for the trials of one class: ordinary ones take some milliseconds
+
+
 @dataclass(frozen=True)
 class Served:
     """What runs each op of a TinyTorch.
@@ -50,6 +53,8 @@ def served(found: TinyTorch) -> Served:
         if not has_kernel(op) or (is_b and not (is_plain and op in BINDINGS)):
             continue  # a static method knows no parameters: it runs itself
         verdict = fits.forward(one)
+        if verdict.seconds > SLOW:
+            notes.append(f"{_name(one)}: to try it took {verdict.seconds:.1f} s")
         if verdict.fits:
             kernels.append(op)
             notes += _slope_note(fits, one) if is_b or f"{op}_backward" in RULES else []
@@ -64,7 +69,7 @@ def _note(one: Candidate, difference: str) -> str:
     kernel = f"the kernel computes {MEANINGS[one.op].formula}"
     if difference.startswith("raises"):
         return f"{_name(one)}: {difference}; it runs as it is written; {kernel}"
-    return f"{_name(one)}: your formula, decomposed; {kernel}"
+    return f"{_name(one)}: your formula, decomposed; {kernel} ({difference})"
 
 
 def _slope_note(fits: Fits, one: Candidate) -> list[str]:
@@ -76,7 +81,8 @@ def _slope_note(fits: Fits, one: Candidate) -> list[str]:
     if verdict.fits or not verdict.is_final:  # without autograd nothing is known
         return []
     kernel = f"the kernel computes the derivative of {MEANINGS[one.op].formula}"
-    return [f"{_name(one)}, gradient: your formula, decomposed; {kernel}"]
+    name = f"{_name(one)}, gradient"
+    return [f"{name}: your formula, decomposed; {kernel} ({verdict.difference})"]
 
 
 def _name(one: Candidate) -> str:

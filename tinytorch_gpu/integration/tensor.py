@@ -7,6 +7,7 @@ host array copies it to the device, visibly; shape, size and dtype follow.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -65,7 +66,7 @@ def patch_tensor(patches: Patches, found: TinyTorch) -> None:
         "is_simgpu": property(lambda self: isinstance(self.data, DeviceArray)),
         "item": _item,
         "__array__": _array,
-        "numpy": _numpy(patches.original(tensor_class, "numpy")),
+        "numpy": _numpy(inspect.getattr_static(tensor_class, "numpy", _get_data)),
         "__init__": _init(tensor_class.__init__, found),
     }
     for name, value in methods.items():
@@ -95,10 +96,9 @@ def _init(original: Any, found: TinyTorch) -> Any:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **options: Any) -> None:
         original(self, *args, **options)
-        home = current_home()
-        data = self.data
-        if home is None or isinstance(data, DeviceArray) or not data.ndim:
-            return
+        home, data = current_home(), vars(self).get("data")
+        if home is None or not isinstance(data, np.ndarray) or not data.ndim:
+            return  # a half-written constructor may have made no array
         caller = sys._getframe(1)  # noqa: SLF001  (documented, and far cheaper)
         if caller.f_globals.get("__name__") in own:
             self.__dict__["data"] = moved(data, home[0], reason=f"made in {home[1]}")
@@ -107,6 +107,8 @@ def _init(original: Any, found: TinyTorch) -> Any:
 
 
 def _get_data(self: Any) -> Any:
+    if "data" not in self.__dict__:
+        raise AttributeError(f"this {type(self).__name__} has no data yet")
     return self.__dict__["data"]
 
 
@@ -137,11 +139,11 @@ def _item(self: Any) -> float:
 
 def _refuse(self: Any, what: str) -> NoReturn:
     raise HostAccessError(
-        f"{what} of a tensor of shape {self.shape} on {self.device}",
+        f"{what} of a tensor of shape {self.data.shape} on {self.device}",
         where=what,
         why="its elements are in device memory, which the host cannot read",
         fix=f"copy it first: tensor.cpu(){'.numpy()' if 'numpy' in what else ''}",
-        shape=self.shape,
+        shape=self.data.shape,
         device=self.device,
     )
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.bindings import sliced
-from tinytorch_gpu.integration.candidates import method_candidate
+from tinytorch_gpu.integration.candidates import method_candidate, name_of
 from tinytorch_gpu.integration.fits import Fits
 from tinytorch_gpu.integration.home import at_home
-from tinytorch_gpu.integration.ops import accepted, own_code
+from tinytorch_gpu.integration.ops import accepted
+from tinytorch_gpu.integration.own_code import tensor_by_own_code
 from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
 
@@ -75,7 +76,7 @@ def tracked_candidates(found: TinyTorch) -> dict[str, Candidate]:
         found: a TinyTorch of generation A.
     """
     return {
-        tracked.op: method_candidate(found, owner, tracked.method, tracked.op)
+        tracked.op: _candidate(found, owner, tracked)
         for tracked, owner in _tracked(found)
     }
 
@@ -87,11 +88,14 @@ def patch_tracked(patches: Patches, found: TinyTorch) -> None:
         patches: where originals are kept.
         found: the TinyTorch to change.
     """
-    candidates = tracked_candidates(found)
     for tracked, owner in _tracked(found):
         original = patches.original(owner, tracked.method)
-        method = _op(original, tracked, found, candidates[tracked.op])
+        method = _op(original, tracked, found)
         patches.set(owner, tracked.method, method)
+
+
+def _candidate(found: TinyTorch, owner: Any, tracked: Tracked) -> Candidate:
+    return method_candidate(found, owner, tracked.method, tracked.op, tracked.node)
 
 
 def _tracked(found: TinyTorch) -> list[tuple[Tracked, Any]]:
@@ -100,14 +104,10 @@ def _tracked(found: TinyTorch) -> list[tuple[Tracked, Any]]:
     return [(one, owner) for one, owner in pairs if owner is not None]
 
 
-def _op(
-    original: Callable[..., Any],
-    tracked: Tracked,
-    found: TinyTorch,
-    candidate: Candidate,
-) -> Any:
+def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any:
     """Wrap a method: device operands go through the dispatcher."""
     signature, fits = inspect.signature(original), Fits(found)
+    tried: dict[type, Candidate] = {}
     skipped = 0 if tracked.owner == "Tensor" else 1
     at_work = at_home(original, f"{tracked.owner}.{tracked.method}")
 
@@ -119,19 +119,45 @@ def _op(
         arrays = [getattr(tensor, "data", None) for tensor in tensors]
         if not any(isinstance(array, DeviceArray) for array in arrays):
             return original(*args, **options)
-        names = [n for n in tracked.parameters if n in given.arguments]
-        parameters = {name: given.arguments[name] for name in names}
+        layer = args[0] if skipped else None
+        others = list(given.arguments)[skipped + tracked.tensors :]
+        rest = {name: given.arguments[name] for name in others}
+        parameters = _parameters(tracked, rest, layer)
         out = None
-        if tracked.op == "slice" or has_kernel(tracked.op):
-            verdict = fits.forward(candidate)
-            if verdict.fits and verdict.takes(args[0] if skipped else None):
-                hang = _node_maker(original, tracked, found, tensors, parameters)
+        if parameters is not None and (tracked.op == "slice" or has_kernel(tracked.op)):
+            kind = type(args[0])  # a class derived from the owner is tried by itself
+            if kind not in tried:
+                tried[kind] = _candidate(found, kind, tracked)
+            verdict = fits.forward(tried[kind])
+            if verdict.fits and verdict.takes(tuple(arrays), parameters, layer):
+                hung = verdict.nodes
+                hang = _node_maker(original, tracked, found, tensors, parameters, hung)
                 out = _served(tracked, found, arrays, parameters, hang, verdict)
         if out is None:
-            out = _by_own_code(tracked.op, arrays, lambda: at_work(*args, **options))
+            code = functools.partial(at_work, *args, **options)
+            out = tensor_by_own_code(tracked.op, arrays, code)
         return out
 
     return method
+
+
+def _parameters(
+    tracked: Tracked, given: dict[str, Any], layer: Any
+) -> dict[str, Any] | None:
+    """Return what an op is given by name, by PyTorch's name; None if by others, too.
+
+    Args:
+        tracked: the op.
+        given: what the method was called with beside Tensors.
+        layer: the object that may keep a parameter.
+    """
+    kept, found = getattr(layer, "__dict__", {}), {}
+    for parameter in tracked.parameters:
+        if own := name_of(parameter, given):
+            found[parameter] = given.pop(own)
+        elif own := name_of(parameter, kept):
+            found[parameter] = kept[own]
+    return None if given else found
 
 
 def _served(
@@ -156,31 +182,22 @@ def _served(
     return out
 
 
-def _by_own_code(op: str, arrays: list[Any], code: Callable[[], Any]) -> Any:
-    """Run the learner's own code as the op; it hangs its node on by itself."""
-    made: list[Any] = []
-
-    def decomposition() -> Any:
-        made.append(code())
-        return made[0].data
-
-    own_code(op, arrays, decomposition)
-    return made[0]
-
-
 def _node_maker(
     original: Callable[..., Any],
     tracked: Tracked,
     found: TinyTorch,
     tensors: list[Any],
     parameters: dict[str, Any],
+    hung: frozenset[type],
 ) -> Callable[[Any], None] | None:
     """Return what hangs the learner's node on a result; None if theirs is another."""
     names = inspect.unwrap(original).__code__.co_names
+    if "_grad_fn" not in names and hung - {type(None)}:
+        return None  # code further away hangs it on
     if "_grad_fn" not in names or not found.is_recorded(*tensors):
         return lambda _: None
     node = getattr(found.modules.get("autograd"), tracked.node, None)
-    if node is None or tracked.node not in names:
+    if node is None or tracked.node not in names or hung - {node, type(None)}:
         return None
     wanted = inspect.signature(node.__init__).parameters
     named = {name: value for name, value in parameters.items() if name in wanted}

@@ -1,7 +1,7 @@
 """A learner's code tried on small host arrays: what it gives, and what was meant.
 
-Nothing of a trial is seen outside: the code runs on the host, prints into the void, and
-random numbers that it drew are drawn again by whoever comes next.
+Nothing of a trial is seen outside: the code runs on the host, on copies, what it prints
+is dropped, and random numbers that it drew are drawn again by whoever comes next.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import logging
+import random
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,13 +22,26 @@ from tinytorch_gpu.integration.home import away_from_home
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tinytorch_gpu.integration.detect import TinyTorch
-    from tinytorch_gpu.integration.meanings import Case, Meaning
+    from tinytorch_gpu.integration.cases import Case
+    from tinytorch_gpu.integration.meanings import Meaning
 
-__all__ = ["Trial", "layer_trial", "slope_difference", "unseen", "value_difference"]
+__all__ = [
+    "AT_EDGES",
+    "SMALLEST",
+    "Trial",
+    "kept",
+    "kept_by",
+    "layer_trial",
+    "slope_difference",
+    "unseen",
+    "value_difference",
+]
 
-TOLERANCE = 1e-4  # float32 code against float64 formulas
+TOLERANCE = 1e-5  # float32 code against float64 formulas
+SMALLEST = 1e-6  # what float32 sums of numbers near 1 differ by
+AT_EDGES = 1e-37  # there the numbers may be small
 STEP = 1e-6  # of central differences, in float64
+IN_PLACE = "it changes its operands in place"
 
 
 @dataclass(frozen=True)
@@ -37,7 +52,9 @@ class Trial:
         out: the result's array.
         node: what goes on with the gradient; None if nothing was recorded.
         tensors: the operands, as the learner's Tensors.
+        before: their arrays as they were given.
         parameters: what the op was given by name.
+        given: the parameters' own copies that the code had.
         layer: the layer that was called; None if there is none.
         keeps_state: the node keeps something that its `forward` found; None: unknown.
     """
@@ -45,35 +62,86 @@ class Trial:
     out: Any
     node: Any
     tensors: tuple[Any, ...]
+    before: tuple[Any, ...]
     parameters: dict[str, Any]
+    given: dict[str, Any]
     layer: Any = None
     keeps_state: bool | None = False
 
+    def is_in_place(self) -> bool:
+        """Tell whether the operands are not what they were."""
+        now, then = dict(self.given), dict(self.parameters)
+        now |= enumerate(kept(self.tensors))  # type: ignore[arg-type]
+        then |= enumerate(self.before)  # type: ignore[arg-type]
+        return any(not _is_equal(now[key], then[key]) for key in now)
+
+
+def kept(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return copies of the arrays of Tensors."""
+    return tuple(np.array(tensor.data) for tensor in tensors)
+
+
+def kept_by(node: Any) -> dict[str, Any]:
+    """Return copies of the arrays that a node keeps, by name."""
+    found: dict[str, Any] = {}
+    for name, value in vars(node).items():
+        several = value if isinstance(value, (tuple, list)) else (value,)
+        for i, one in enumerate(several):
+            array = one if isinstance(one, np.ndarray) else getattr(one, "data", None)
+            if isinstance(array, np.ndarray):
+                found[f"{name}[{i}]"] = array.copy()
+    return found
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) and a.dtype.kind in "fc":
+        return np.array_equal(a, b, equal_nan=True)
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else True
+
 
 @contextlib.contextmanager
-def unseen(found: TinyTorch) -> Iterator[None]:
+def unseen(generators: list[Any]) -> Iterator[None]:
     """Keep what a learner's code does in the `with` block from being noticed.
 
     Args:
-        found: the TinyTorch, whose generators of random numbers are put back.
+        generators: the generators of random numbers that it may draw from.
     """
-    drawn = [v for m in found.modules.values() for v in vars(m).values()]
-    generators = [v for v in drawn if isinstance(v, np.random.Generator)]
-    states = [copy.deepcopy(g.bit_generator.state) for g in generators]
-    legacy = np.random.get_state()  # noqa: NPY002  (the learner's own generator)
+    states = [copy.deepcopy(_state(g)) for g in generators]
+    legacy, plain = np.random.get_state(), random.getstate()  # noqa: NPY002
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         with (
             away_from_home(),
             contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
         ):
             warnings.simplefilter("ignore")
             yield
     finally:
+        logging.disable(disabled)
+        random.setstate(plain)
         np.random.set_state(legacy)  # noqa: NPY002
         for generator, state in zip(generators, states, strict=True):
-            generator.bit_generator.state = state
+            _put_back(generator, state)
+
+
+def _state(generator: Any) -> Any:
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    is_legacy = isinstance(generator, np.random.RandomState)
+    return generator.get_state() if is_legacy else generator.getstate()
+
+
+def _put_back(generator: Any, state: Any) -> None:
+    if isinstance(generator, np.random.Generator):
+        generator.bit_generator.state = state
+    elif isinstance(generator, np.random.RandomState):
+        generator.set_state(state)
+    else:
+        generator.setstate(state)
 
 
 def layer_trial(owner: Any, case: Case, made: Callable[[Any], Any]) -> Trial:
@@ -94,11 +162,12 @@ def layer_trial(owner: Any, case: Case, made: Callable[[Any], Any]) -> Trial:
         layer.eval()
         layer.running_mean[...] = rng.uniform(-1.0, 1.0, layer.running_mean.shape)
         layer.running_var[...] = rng.uniform(0.5, 1.5, layer.running_var.shape)
-    x = made(case.arrays[0])
-    out = layer.forward(x)
+    tensors = (made(case.arrays[0]), *layer.parameters())
+    before = kept(tensors)
+    out = layer.forward(tensors[0])
     parameters = _of(layer, case)
     node = getattr(out, "_grad_fn", None)
-    return Trial(out.data, node, (x, *layer.parameters()), parameters, layer)
+    return Trial(out.data, node, tensors, before, parameters, {}, layer)
 
 
 def _of(layer: Any, case: Case) -> dict[str, Any]:
@@ -109,21 +178,25 @@ def _of(layer: Any, case: Case) -> dict[str, Any]:
     return read
 
 
-def value_difference(meaning: Meaning, trial: Trial) -> str:
+def value_difference(meaning: Meaning, trial: Trial, smallest: float = SMALLEST) -> str:
     """Tell how a result differs from what the op means; "" if it does not.
 
     Args:
         meaning: the op.
         trial: what the learner's code gave.
+        smallest: a difference that counts for nothing.
     """
-    expected = np.asarray(_reference(meaning, trial)(*_operands(trial)))
+    if trial.is_in_place():
+        return IN_PLACE
+    expected = np.asarray(_reference(meaning, trial)(*_operands(trial)), np.float32)
     try:
         got = np.asarray(trial.out, float)
     except (TypeError, ValueError):
         return "no array"
     if got.shape != expected.shape:
         return f"shape {got.shape}, not {expected.shape}"
-    if np.allclose(got, expected, rtol=TOLERANCE, atol=TOLERANCE / 10):
+    got = got.astype(np.float32)  # as on the device: 1e300 is infinite
+    if np.allclose(got, expected, rtol=TOLERANCE, atol=smallest, equal_nan=True):
         return ""
     return "other values"
 
@@ -166,18 +239,18 @@ def _is_slope(
     """Tell whether a gradient is the one by operand i."""
     if meaning.gradient is not None:
         expected = meaning.gradient(by.astype(float), *operands, **trial.parameters)
-        return np.allclose(grad, expected[i], rtol=TOLERANCE, atol=TOLERANCE / 10)
+        return np.allclose(grad, expected[i], rtol=TOLERANCE, atol=SMALLEST)
     reference = _reference(meaning, trial)
     direction = np.random.default_rng(i).uniform(0.5, 1.5, grad.shape)
     up, down = list(operands), list(operands)
     up[i], down[i] = operands[i] + STEP * direction, operands[i] - STEP * direction
     change = float(np.sum((reference(*up) - reference(*down)) * by)) / (2 * STEP)
-    scale = max(1.0, float(np.abs(grad * direction).sum()))
-    return abs(float(np.sum(grad * direction)) - change) <= 10 * TOLERANCE * scale
+    allowed = TOLERANCE * float(np.abs(grad * direction).sum()) + SMALLEST
+    return abs(float(np.sum(grad * direction)) - change) <= allowed
 
 
 def _operands(trial: Trial) -> list[Any]:
-    return [np.asarray(tensor.data, float) for tensor in trial.tensors]
+    return [array.astype(float) for array in trial.before]
 
 
 def _reference(meaning: Meaning, trial: Trial) -> Callable[..., Any]:

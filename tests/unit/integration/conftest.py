@@ -2,6 +2,7 @@
 
 import pytest
 
+import tinytorch_gpu as simgpu
 from tinytorch_gpu import installed, tinytorch
 
 
@@ -9,3 +10,15 @@ from tinytorch_gpu import installed, tinytorch
 def device():
     with installed("t4", package=tinytorch.__name__) as installation:
         yield installation
+
+
+@pytest.fixture
+def change(monkeypatch):
+    """Change a class of a package before the device is added; put it back afterwards."""
+    simgpu.uninstall()
+    yield lambda owner, **methods: [
+        monkeypatch.setattr(owner, name, value, raising=False)
+        for name, value in methods.items()
+    ]
+    simgpu.uninstall()
+    monkeypatch.undo()

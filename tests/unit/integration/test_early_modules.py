@@ -111,3 +111,65 @@ def test_autograd_that_comes_after_the_first_install(run):
 
 def test_the_second_tensor_of_a_notebook(run):
     assert run(NOTEBOOK) == ["simgpu:0 [1.0, 4.0]"]
+
+
+CELL = """
+class Tensor:
+    def __init__(self, data):
+        self.data = np.array(data, dtype=np.float32)
+    def __add__(self, other):
+        return Tensor(self.data + other.data)
+"""
+AGAIN = f"""
+import numpy as np
+import tinytorch_gpu as simgpu
+{CELL}
+simgpu.install("t4")
+first = Tensor
+{CELL}
+assert Tensor is not first
+simgpu.install("t4")  # again, after the cell has run again
+x = Tensor([1.0, 2.0]).to("simgpu")
+print(x.device, (x + x).cpu().numpy().tolist())
+simgpu.uninstall()
+assert not hasattr(Tensor, "to") and not hasattr(Tensor, "numpy")
+assert not hasattr(first, "to")
+"""
+
+
+def test_a_cell_that_runs_again_makes_a_tensor_that_gets_the_device(run):
+    assert run(AGAIN) == ["simgpu:0 [2.0, 4.0]"]
+
+
+# A module 01 in the middle of its work, and a program on it if it does that much.
+HALF_WRITTEN = {
+    "nothing": "class Tensor:\n    pass\n",
+    "a constructor that passes": "class Tensor:\n    def __init__(self, data): pass\n",
+    "a constructor to do": (
+        "class Tensor:\n    def __init__(self, data): raise NotImplementedError\n"
+    ),
+    "no numpy()": CELL,
+}
+
+
+@pytest.mark.parametrize("state", HALF_WRITTEN)
+def test_any_state_of_module_01_will_do(state, run, tmp_path):
+    core = tmp_path / "tinytorch" / "core"
+    core.mkdir(parents=True)
+    for folder in (core, core.parent):
+        (folder / "__init__.py").write_text("")
+    source = f"import numpy as np\n{HALF_WRITTEN[state]}"
+    (core / "tensor.py").write_text(source)
+    program = f"""
+import tinytorch_gpu as simgpu
+from tinytorch.core.tensor import Tensor
+text = str(simgpu.install("t4"))
+assert "these ops have kernels" in text, text
+{source}  # and so in a notebook
+simgpu.install("t4")
+if {state == "no numpy()"}:
+    print((Tensor([1.0]).to("simgpu") + Tensor([2.0]).to("simgpu")).numpy.__name__)
+simgpu.uninstall()
+print("done")
+"""
+    assert run(program)[-1] == "done"

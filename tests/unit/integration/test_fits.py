@@ -2,12 +2,14 @@
 
 import contextlib
 import io
+from functools import partial
 
 import numpy as np
 import pytest
 
 import tinytorch_gpu as simgpu
 from tests.conformance.package import Package, host
+from tests.unit.integration.both import equal_on_both, moved
 from tinytorch_gpu import library, profiler
 from tinytorch_gpu.integration import move_model
 
@@ -15,49 +17,6 @@ A, B = "standin_a.core", "standin_b.core"
 X = np.float32([[-2.0, -0.5, 0.0], [0.3, 1.0, 4.0]])
 ROWS = np.random.default_rng(2).normal(size=(3, 4)).astype(np.float32)
 IMAGE = np.random.default_rng(3).normal(size=(1, 2, 4, 4)).astype(np.float32)
-
-
-@pytest.fixture
-def change(monkeypatch):
-    """Change a class of a package before the device is added; put it back afterwards."""
-    simgpu.uninstall()
-    yield lambda owner, **methods: [
-        monkeypatch.setattr(owner, name, value, raising=False)
-        for name, value in methods.items()
-    ]
-    simgpu.uninstall()
-    monkeypatch.undo()
-
-
-def outcome(package, program, arrays, device):
-    """Return a result, the gradients, and what served each op."""
-    leaves = [package.leaf(array, device) for array in arrays]
-    with profiler.profile() as prof:
-        out = program(*leaves)
-        weights = np.linspace(0.5, 2.0, max(1, out.size)).reshape(out.shape)
-        if getattr(out, "_grad_fn", None) is not None:
-            (out * package.plain(weights, device)).sum().backward()
-    grads = [None if leaf.grad is None else host(leaf.grad) for leaf in leaves]
-    served = {r.op: r.key for r in prof.events() if hasattr(r, "implementation")}
-    return host(out), grads, served
-
-
-def equal_on_both(package, program, *arrays):
-    """Check that simgpu gives what the CPU gives; return what served the ops."""
-    simgpu.install("t4", package.name)
-    expected, grads, _ = outcome(package, program, arrays, "cpu")
-    got, got_grads, served = outcome(package, program, arrays, "simgpu")
-    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
-    for mine, theirs in zip(got_grads, grads, strict=True):
-        assert (mine is None) == (theirs is None)
-        if theirs is not None:
-            np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
-    return served
-
-
-def moved(layer, x):
-    """Move a new layer to where its input is."""
-    return move_model(layer, x.device)
 
 
 def tanh_form(x):
@@ -336,6 +295,30 @@ def test_first_use_without_gradients_settles_nothing_for_gradients(change):
     equal_on_both(
         package, lambda x: moved(package.get("LayerNorm")(4), x).forward(x), ROWS
     )
+
+
+def test_gradients_on_and_off_are_each_tried_once(change):
+    package = Package(B)
+    owner, calls = package.get("Conv2dFunction"), []
+    plain = owner.forward
+
+    def watched(self, *arrays):
+        tally()
+        return plain(self, *arrays)
+
+    # A builtin method of a list that the code cannot reach by name: no state of its own.
+    tally = partial(calls.append, 1)
+    change(owner, forward=watched)
+    simgpu.install("t4", B)
+    layer = move_model(package.get("Conv2d")(2, 1, 2), "simgpu")
+    x = package.plain(IMAGE, "simgpu")
+    counts = []
+    for _ in range(3):
+        with package.get("no_grad")():
+            layer.forward(x)
+        layer.forward(x)
+        counts.append(len(calls))
+    assert counts[0] == counts[1] == counts[2] > 0
 
 
 # Functions that share an op's name, with parameters of their own.

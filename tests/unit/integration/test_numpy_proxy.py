@@ -1,8 +1,14 @@
 """NumPy as TinyTorch's modules see it."""
 
-import numpy as np
+import sys
 
-from tinytorch_gpu import cuda
+import numpy as np
+import pytest
+
+import tinytorch_gpu as simgpu
+from tests.conformance.package import Package, host
+from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.numpy_proxy import numpy_proxy
 
 
@@ -23,3 +29,40 @@ def test_host_arrays_are_numpys_business():
     assert proxy.array([1, 2], dtype=np.float32).dtype == np.float32
     assert proxy.exp is np.exp
     assert proxy.random is np.random
+
+
+def test_a_unit_matrix_of_library_code_is_where_the_code_works():
+    proxy = numpy_proxy()
+    targets = cuda.to_device(np.array([2, 0], np.int64))
+
+    def one_hot(targets):
+        return proxy.eye(3)[targets] + proxy.identity(3)[targets]
+
+    with profiler.profile() as prof:
+        made = at_home(one_hot, "Loss.forward")(targets)
+    assert made.copy_to_host().tolist() == [[0, 0, 2], [2, 0, 0]]
+    reasons = [r.reason for r in prof.events() if hasattr(r, "direction")]
+    assert reasons == ["made in Loss.forward"] * 2
+    assert isinstance(proxy.eye(3, dtype=int), np.ndarray)  # at work on the host
+
+
+@pytest.mark.parametrize("name", ["standin_b.core", "tinytorch_gpu.tinytorch"])
+def test_a_loss_with_one_hot_targets_runs_on_the_device(name, change):
+    package = Package(name)
+    owner = package.get("CrossEntropyFunction")
+    module = sys.modules[owner.__module__]
+    exec(
+        "def smoothed(self, x, targets):\n"
+        "    hot = 0.9 * np.eye(x.shape[1])[targets.astype(int)] + 0.1 / x.shape[1]\n"
+        "    shifted = x - np.max(x, axis=1, keepdims=True)\n"
+        "    total = np.sum(np.exp(shifted), axis=1, keepdims=True)\n"
+        "    return -np.mean(np.sum(hot * (shifted - np.log(total)), axis=1))\n",
+        vars(module),
+    )
+    change(owner, forward=vars(module).pop("smoothed"))
+    simgpu.install("t4", name)
+    x = np.float32([[1, 2, 3], [3, 1, 0]])
+    loss = package.get("CrossEntropyLoss")()
+    expected = loss.forward(package.plain(x), package.plain([2, 1])).data
+    there = package.plain(x, "simgpu"), package.plain([2, 1], "simgpu")
+    np.testing.assert_allclose(host(loss.forward(*there)), expected, rtol=1e-5)

@@ -1,0 +1,251 @@
+"""What trying a learner's code showed, and the calls that it holds for.
+
+A kernel answers for calls like those that were tried. A layer that keeps another value,
+a parameter that was not varied, operands of a rank that the learner's code refused: in
+doubt the learner's own code runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tinytorch_gpu.integration.cases import Case
+
+__all__ = ["Verdict", "call_of", "signature_of", "sizes_of"]
+
+# What a layer keeps its operands in: they go to the kernel as they are.
+OPERANDS = {"weight", "bias"}
+READS_ANY_NAME = {"getattr", "vars", "__dict__", "__getattribute__"}
+Shapes = tuple[tuple[int, ...], ...]
+Signature = tuple[tuple[int, ...], tuple[type, ...]]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_axis(value: Any) -> bool:
+    several = value if isinstance(value, tuple) else (value,)
+    return value is None or all(map(_is_number, several))
+
+
+def _is_pair(value: Any) -> bool:
+    several = value if isinstance(value, tuple) and len(value) == 2 else (value,)
+    return all(map(_is_number, several))
+
+
+# The parameters of ops, and what a kernel takes for each.
+TAKEN = {
+    "axis": _is_axis,
+    "dim": _is_number,
+    "keepdims": lambda value: isinstance(value, (bool, np.bool_)),
+    "eps": lambda value: isinstance(value, Real) and not isinstance(value, bool),
+    "kernel_size": _is_pair,
+    "stride": _is_pair,
+    "padding": _is_pair,
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What trying a learner's code showed.
+
+    Args:
+        difference: how it differs from the op; "" if a kernel may answer for it.
+        options: parameters by which the shipped kernel gives what it gives at infinity.
+        state: what the layers kept that were tried, or the nodes, by name.
+        sizes: of each layer that was tried, the shapes of its parameters.
+        parameters: what the op was tried with, by name.
+        mentioned: the names that its code mentions.
+        accepted: the kinds of calls that it gave a result for.
+        refused: those that it raised an error for. Where there are any, only what was
+            accepted is the kernel's.
+        nodes: the classes of the nodes that were tried.
+        is_final: it holds as long as the code is the same; else only where nothing is
+            recorded for gradients.
+        seconds: how long it took to find out.
+    """
+
+    difference: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, list[Any]] = field(default_factory=dict)
+    sizes: tuple[Shapes, ...] = ()
+    parameters: dict[str, list[Any]] = field(default_factory=dict)
+    mentioned: frozenset[str] = frozenset()
+    accepted: frozenset[Signature] = frozenset()
+    refused: frozenset[Signature] = frozenset()
+    nodes: frozenset[type] = frozenset()
+    is_final: bool = True
+    seconds: float = 0.0
+
+    @property
+    def fits(self) -> bool:
+        """Whether a kernel computes the same."""
+        return not self.difference
+
+    def takes(
+        self, arrays: tuple[Any, ...], parameters: dict[str, Any], layer: Any = None
+    ) -> bool:
+        """Tell whether a call is like those that were tried.
+
+        Args:
+            arrays: the operands.
+            parameters: what the op takes by name.
+            layer: the layer that calls it, if one does.
+        """
+        return (
+            self._is_accepted(signature_of(arrays, parameters))
+            and all(self._takes_parameter(n, v) for n, v in parameters.items())
+            and self._takes_state(layer, parameters.keys())
+        )
+
+    def _takes_state(self, layer: Any, parameters: Iterable[str]) -> bool:
+        """Tell whether a layer keeps what those kept that were tried."""
+        is_any = bool(READS_ANY_NAME & self.mentioned)
+        known = OPERANDS | set(parameters)
+        known |= {"axis", "dim"} if known & {"axis", "dim"} else set()
+        for name, value in getattr(layer, "__dict__", {}).items():
+            if name in known:
+                continue
+            if name not in self.mentioned and not is_any:
+                continue
+            tried = self.state.get(name, ())
+            if _is_one_of(value, tried):
+                continue
+            if not self._is_size(value, tried, layer):
+                return False
+        return True
+
+    def takes_node(self, node: Any) -> bool:
+        """Tell whether a node is like those that were tried, apart from its operands.
+
+        Args:
+            node: what goes on with the gradient.
+        """
+        kept = vars(node)
+        if type(node) not in self.nodes or kept.keys() - self.state.keys():
+            return False
+        for name, value in kept.items():
+            if name in TAKEN:
+                is_like = TAKEN[name](value)
+            else:
+                tried = self.state[name]
+                is_like = _is_operand(name, value) or _is_one_of(value, tried)
+            if not is_like:
+                return False
+        return True
+
+    def _takes_parameter(self, name: str, value: Any) -> bool:
+        """Tell whether a kernel takes a value, and trials have varied it or had it."""
+        if name not in TAKEN:
+            return True
+        tried = self.parameters.get(name, [])
+        if _is_one_of(value, tried):
+            return bool(TAKEN[name](value))
+        is_varied = any(not _is_alike(one, tried[0]) for one in tried)
+        return is_varied and bool(TAKEN[name](value))
+
+    def _is_accepted(self, call: Signature) -> bool:
+        ranks, kinds = call
+        return not self.refused or any(
+            ranks[: len(others)] == others and (not theirs or kinds == theirs)
+            for others, theirs in self.accepted
+        )
+
+    def _is_size(self, value: Any, tried: Sequence[Any], layer: Any) -> bool:
+        """Tell whether a number is a length of a parameter, here and in each trial."""
+        if not _is_pair(value) or not tried or len(tried) != len(self.sizes):
+            return False
+        here = sizes_of(layer)
+        numbers = [_as_tuple(number) for number in (value, *tried)]
+        return len({len(n) for n in numbers}) == 1 and all(
+            _is_one_axis(together, (here, *self.sizes))
+            for together in zip(*numbers, strict=True)
+        )
+
+
+def signature_of(arrays: tuple[Any, ...], parameters: dict[str, Any]) -> Signature:
+    """Return the ranks and the kinds of parameters that a learner's code may refuse.
+
+    Args:
+        arrays: the operands.
+        parameters: what the op takes by name.
+    """
+    names = sorted(parameters.keys() & TAKEN.keys())
+    ranks = (len(getattr(array, "shape", ())) for array in arrays)
+    return tuple(ranks), tuple(_kind(parameters[name]) for name in names)
+
+
+def call_of(case: Case) -> Signature | None:
+    """Return the calls that a case stands for; None if its layer is a special one.
+
+    Args:
+        case: the case.
+    """
+    if case.is_eval or (case.layer is not None and case.layer[1]):
+        return None
+    return signature_of(case.arrays, case.parameters)
+
+
+def sizes_of(layer: Any) -> Shapes:
+    """Return the shapes of a layer's parameters.
+
+    Args:
+        layer: any object; one without `parameters` has none.
+    """
+    asked = getattr(layer, "parameters", None)
+    return tuple(tuple(p.data.shape) for p in asked()) if callable(asked) else ()
+
+
+def _kind(value: Any) -> type:
+    return int if _is_number(value) else type(value)
+
+
+def _is_operand(name: str, value: Any) -> bool:
+    """Tell whether a node keeps this of its operands, whatever they are."""
+    is_link = name in {"next_functions", "key"} or isinstance(value, tuple)
+    return is_link or bool(getattr(value, "shape", ())) or hasattr(value, "grad")
+
+
+def _is_one_axis(numbers: tuple[Any, ...], layers: tuple[Shapes, ...]) -> bool:
+    """Tell whether one axis of one parameter has each number in each layer."""
+    axes = ((i, a) for i, shape in enumerate(layers[0]) for a in range(len(shape)))
+    pairs = list(zip(numbers, layers, strict=True))
+    return any(
+        all(
+            i < len(shapes) and a < len(shapes[i]) and shapes[i][a] == n
+            for n, shapes in pairs
+        )
+        for i, a in axes
+    )
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _is_one_of(value: Any, tried: Iterable[Any]) -> bool:
+    return any(_is_alike(value, one) for one in tried)
+
+
+def _is_alike(a: Any, b: Any) -> bool:
+    """Tell whether two values are the same, or plain and equal."""
+    if a is b:
+        return True
+    a, b = (v.item() if isinstance(v, np.generic) else v for v in (a, b))
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (bool, int, float, str)):
+        return bool(a == b)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_is_alike, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_is_alike(a[k], b[k]) for k in a)
+    return isinstance(a, np.ndarray) and np.array_equal(a, b)
