@@ -54,12 +54,12 @@ class FusedSGD(SGD):
         for i, param in moved:
             if self.momentum_buffers[i] is None:
                 self.momentum_buffers[i] = np.zeros_like(param.data)
-        datas, speeds = sgd_step(
+        arrays, speeds = sgd_step(
             [param.data for _, param in moved],
             [self._extract_gradient(param) for _, param in moved],
             [self.momentum_buffers[i] for i, _ in moved],
             float(self.lr),
             float(self.momentum),
         )
-        for (i, param), data, speed in zip(moved, datas, speeds, strict=True):
+        for (i, param), data, speed in zip(moved, arrays, speeds, strict=True):
             param.data, self.momentum_buffers[i] = data, speed
