@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from inspect import BoundArguments
 
+    from tinytorch_gpu.fusion.program import Program
+
 __all__ = ["compared"]
 
 
 def compared(
-    name: str, function: Callable[..., Any], bound: BoundArguments
+    name: str,
+    function: Callable[..., Any],
+    bound: BoundArguments,
+    known: Program | Reason | None = None,
 ) -> FusionComparison:
     """Run a function op by op and as one kernel, on the current device.
 
@@ -32,6 +37,7 @@ def compared(
         name: of the function.
         function: what may be fused.
         bound: its arguments; arrays that it changes in place are put back.
+        known: the kernel that a call would run, if there is one already.
 
     Returns:
         The bills before, as predicted, and after.
@@ -43,7 +49,7 @@ def compared(
     run = record(function, bound)
     wanted = values_of(run.result) + values_of(arrays)
     restore()
-    program = program_of(name, run)
+    program = known or program_of(name, run)
     before = bill_of(run.launches, spec)
     if isinstance(program, Reason):
         return FusionComparison(name, spec.name, before, None, None, 0.0, str(program))

@@ -166,10 +166,13 @@ class Fused:
             Launches, DRAM bytes and modelled time before, as predicted, and after.
         """
         bound = self._bound(args, options)
-        arrays = arrays_of(given_leaves(bound))
+        given = given_leaves(bound)
+        arrays = arrays_of(given)
         device = device_of(arrays[0]) if arrays else current_device()
         with using_device(device):
-            return compared(self.name, self.function, bound)
+            known = self._calls.known(given) if arrays else None
+            used = known.program if known else None
+            return compared(self.name, self.function, bound, used)
 
     def _program(self) -> Program:
         if isinstance(self._last, Program):
@@ -194,7 +197,9 @@ def fuse(function: Callable[..., Any]) -> Fused:
 
     Args:
         function: takes and returns device arrays or Tensors, in lists, tuples and dicts
-            too; its ints and floats become the kernel's parameters.
+            too; its floats become the kernel's parameters. An int, or a float that
+            decides a branch, an index or a text, is a part of the kernel: for other
+            ones another is written, up to eight.
 
     Returns:
         The function, with `.source`, `.reason` and `.compare(...)`.
@@ -213,7 +218,8 @@ def fuse(function: Callable[..., Any]) -> Fused:
         [[1.0, 4.0], [5.0, 0.0]]
 
     Limits: the function runs as it is once for each form of its arguments, to record
-    it. What it keeps elsewhere, prints or decides by numbers is not done again.
+    it, and again when something has changed that its code reads. What it prints or
+    keeps elsewhere is not done again. Objects with attributes are refused.
     """
     if not callable(function):
         raise UnsupportedError(

@@ -5,6 +5,7 @@ It runs with other arrays of the same shapes, by one launch. `making.py` makes i
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,10 +120,12 @@ def numbers_agree(program: Program, again: Program, given: tuple[Leaf, ...]) -> 
         given: the second run's arguments.
     """
     values = {leaf.name: leaf.value for leaf in given if leaf.is_number}
+    if _edges(program) != _edges(again) or values.keys() - _used(program):
+        return False
     ours = [plan.graph for plan in program.recipe.plans]
     theirs = [plan.graph for plan in again.recipe.plans]
     for one, other in zip(ours, theirs, strict=True):
-        if len(one.nodes) != len(other.nodes):
+        if len(one.nodes) != len(other.nodes) or one.outputs != other.outputs:
             return False
         for a, b in zip(one.nodes, other.nodes, strict=True):
             if (a.kind, a.op, a.args) != (b.kind, b.op, b.args):
@@ -130,6 +133,28 @@ def numbers_agree(program: Program, again: Program, given: tuple[Leaf, ...]) -> 
             if a.kind == "number" and _value(a.value, values) != float(b.value):
                 return False
     return True
+
+
+def _edges(program: Program) -> tuple[Any, ...]:
+    """What the kernel reads and changes, and what the function returns of it."""
+    plans = tuple((p.group.shape, p.graph.parameters) for p in program.recipe.plans)
+    edges = program.reads, program.targets, repr(program.result), program.kinds
+    return plans, *edges
+
+
+def _used(program: Program) -> set[str]:
+    """Name the number arguments that parameters of the kernel are computed from."""
+    found: set[str] = set()
+
+    class Names(dict[str, Any]):
+        def __missing__(self, name: str) -> float:
+            found.add(name)
+            return 1.0
+
+    for number in program.recipe.numbers.values():
+        with contextlib.suppress(ArithmeticError, ValueError):
+            number.compute(Names())
+    return found
 
 
 def _value(number: Any, values: dict[str, Any]) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu import profiler
 from tinytorch_gpu.fusion.arguments import Leaf, leaves, rebuilt
-from tinytorch_gpu.fusion.scalars import traced
+from tinytorch_gpu.fusion.scalars import LOOKED_AT, traced
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.trace import LaunchRecord, OpRecord
 
@@ -30,12 +30,14 @@ class Recorded:
         result: what it returned.
         records: what the device did.
         first_serial: of the allocations that it made.
+        is_steered: a number decided more than a result: a branch, an index, a text.
     """
 
     given: tuple[Leaf, ...]
     result: Any
     records: tuple[Record, ...]
     first_serial: int
+    is_steered: bool = False
 
     @property
     def served(self) -> tuple[tuple[str, KernelSource | None], ...]:
@@ -81,6 +83,7 @@ def record(function: Callable[..., Any], bound: BoundArguments) -> Recorded:
     made = {name: rebuilt(value, prepared) for name, value in bound.arguments.items()}
     again = BoundArguments(bound.signature, OrderedDict(made))
     serial = current_device().allocator.next_serial
+    LOOKED_AT.clear()
     with profiler.profile(with_stack=True) as prof:
         result = function(*again.args, **again.kwargs)
-    return Recorded(given, result, prof.events(), serial)
+    return Recorded(given, result, prof.events(), serial, bool(LOOKED_AT))

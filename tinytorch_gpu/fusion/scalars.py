@@ -9,12 +9,21 @@ instead of a constant in it.
 from __future__ import annotations
 
 import operator
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Remembered", "TracedFloat", "TracedInt", "remembered", "traced"]
+__all__ = [
+    "LOOKED_AT",
+    "Remembered",
+    "TracedFloat",
+    "TracedInt",
+    "remembered",
+    "traced",
+]
 
 Values = dict[str, Any]
 Number = TypeVar("Number", int, float)
@@ -124,3 +133,31 @@ for _kind in (TracedFloat, TracedInt):
         setattr(_kind, f"__{_name}__", _binary(_op, _word, swapped=False))
         setattr(_kind, f"__r{_name}__", _binary(_op, _word, swapped=True))
     setattr(_kind, "__neg__", _negative)  # noqa: B010  (as those above)
+
+
+LOOKED_AT: set[str] = set()  # arguments that decided something else than a result
+PACKAGE = str(Path(__file__).parents[1])
+LOOKS = (
+    *("lt", "le", "gt", "ge", "eq", "ne", "bool", "int", "float", "index", "hash"),
+    *("round", "floor", "ceil", "trunc", "abs", "str", "repr", "format", "divmod"),
+    *("floordiv", "mod", "rfloordiv", "rmod", "rdivmod"),
+)
+
+
+def _look(kind: type, name: str) -> Any:
+    """Make a method that does what it did, and tells that the number was looked at."""
+    plain = getattr(kind.__mro__[1], name)
+
+    def method(self: Any, *others: Any) -> Any:
+        caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001  (who asks?)
+        if name == "__index__" or not caller.startswith(PACKAGE):
+            LOOKED_AT.add(self.label)
+        return plain(self, *others)
+
+    return method
+
+
+for _kind in (TracedFloat, TracedInt):
+    for _name in LOOKS:
+        if hasattr(_kind, f"__{_name}__"):
+            setattr(_kind, f"__{_name}__", _look(_kind, f"__{_name}__"))
