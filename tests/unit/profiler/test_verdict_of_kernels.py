@@ -5,33 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import tinytorch_gpu as simgpu
-from tinytorch_gpu import cuda, profiler
-
-ONE, HALF = np.float32(1), np.float32(0.5)
-
-
-@pytest.fixture(autouse=True)
-def t4():
-    simgpu.install(gpu="t4")
-    yield
-    simgpu.uninstall()
-
-
-def judged(program):
-    """Run a program; give its verdict, the launches and the modelled time."""
-    simgpu.synchronize()
-    with profiler.profile() as prof:
-        program()
-    return prof.verdict()
-
-
-def finding(verdict, kind):
-    return {f.kind: f for f in verdict.findings}.get(kind)
-
-
-def others(verdict):
-    return [f for f in verdict.findings if f.kind != "do not move this"]
+from tests.unit.profiler.cures import HALF, ONE, finding, judged, others, t4  # noqa: F401  (t4 is a fixture)
+from tinytorch_gpu import cuda
 
 
 @cuda.jit
