@@ -6,6 +6,8 @@ kernels); CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory".
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -70,6 +72,7 @@ TRANSACTIONS = {
     ("c870", "store"): [2, 32, 32, 32, 32, 32, 32, 32],
 }
 GPUS = ["v100", "k20c", "c2050", "c1060", "c870"]
+WITH_L1 = ("v100", "c2050")  # with the banks of shared memory
 
 
 @pytest.mark.parametrize("gpu", GPUS)
@@ -83,7 +86,9 @@ def test_published_strides(counted, gpu, column):
         assert access.sectors == WARPS * moved
         assert access.bytes_moved == WARPS * 32 * moved
         assert access.transactions == WARPS * TRANSACTIONS[gpu, access.kind][column]
-        assert access.wavefronts == WARPS * stride  # 128-byte lines that a warp spans
+        assert access.tags == WARPS * stride  # 128-byte lines that a warp spans
+        passes = math.gcd(stride, 32) if gpu in WITH_L1 else 0
+        assert access.wavefronts == WARPS * passes
         assert access.bytes_used == access.bytes_requested == WARPS * 128
         assert access.coalescing_efficiency == 128 / (32 * moved)
 
@@ -118,7 +123,8 @@ def test_offsets(counted, gpu, kind, rows):
         (access,) = (a for a in accesses if a.kind == kind)
         found = access.sectors / WARPS, access.transactions / WARPS
         assert found == expected, offset
-        assert access.wavefronts == WARPS * (1 if offset % 32 == 0 else 2)
+        assert access.tags == WARPS * (1 if offset % 32 == 0 else 2)
+        assert access.wavefronts == (WARPS if gpu in WITH_L1 else 0)
 
 
 # Sizes of elements, in a row: 32 × bytes, in sectors of 32 bytes; in lines of 128.
@@ -149,7 +155,7 @@ def test_sizes_of_elements(counted, gpu, dtype, sectors, transactions):
     a = np.zeros(32, dtype)
     load, _ = counted(gpu, stride_kernel, 1, 32, a, 1).accesses
     assert (load.sectors, load.transactions) == (sectors, transactions)
-    assert load.wavefronts == max(1, 32 * a.itemsize // 128)
+    assert load.tags == max(1, 32 * a.itemsize // 128)
     assert load.bytes_used == 32 * a.itemsize
 
 
@@ -199,5 +205,5 @@ def test_patterns(counted, name, column, gpu, count):
     counts = counted(gpu, pattern_kernel, 1, 32, np.zeros(128, np.float32), places, out)
     (load,) = (a for a in counts.accesses if a.array == "x")
     assert getattr(load, count) == PATTERNS[name][column]
-    assert load.wavefronts == PATTERNS[name][2]  # lines are the same on every GPU
+    assert load.tags == PATTERNS[name][2]  # lines are the same on every GPU
     assert load.bytes_used == 4 * len({*places.tolist()} - {-1})

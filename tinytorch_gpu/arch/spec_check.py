@@ -23,6 +23,7 @@ MAY_BE_0 = {
     "l2_bytes",
     "l1_and_shared_bytes_per_sm",
     "alu_latency_clocks",
+    "barrier_threads_per_clock",
     "l1_latency_ns",
     "l2_latency_ns",
     "dram_latency_ns",

@@ -1,7 +1,7 @@
 """The pipes of memory: what a kernel's accesses cost at each place they pass.
 
-Those in `SM_MEMORY_PIPES` and `l2_clocks` give the clocks that one SM would need for
-all of the work, `dram_ns` and `atomic_ns` the time of the whole GPU.
+Those in `SM_MEMORY_PIPES` give the clocks that one SM would need for all of the work,
+`l2_ns`, `dram_ns` and `atomic_ns` the time of the whole GPU.
 
 Source: `docs/explanation/kernel-time.md`, which names one for each pipe.
 """
@@ -11,18 +11,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tinytorch_gpu.arch import GpuSpec
     from tinytorch_gpu.cost.caches import MemoryTraffic
-    from tinytorch_gpu.trace import LaunchCounts
+    from tinytorch_gpu.trace import AccessCounts, LaunchCounts
 
 __all__ = [
     "SM_MEMORY_PIPES",
     "atomic_ns",
     "dram_ns",
     "l1_clocks",
-    "l2_clocks",
+    "l2_ns",
     "lsu_clocks",
     "shared_clocks",
     "shared_requests",
@@ -85,13 +85,14 @@ def shared_requests(counts: LaunchCounts) -> int:
 def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
     """Clocks that one SM's L1 needs to look up its lines, or to give what they hold.
 
-    Looking up takes a clock for each line; L1 and shared memory are one array, which
-    gives so many bytes for each clock whichever of the two asks; lanes share what they
-    want in common.
+    L1 looks up so many tags for each clock, one for each line that a request touches.
+    Its data lie in the banks of shared memory, which is the same array: lanes that want
+    different words of one bank take turns.
 
     Args:
         counts: what the launch did.
-        spec: supplies `shared_bytes_per_clock`, where L1 caches global loads.
+        spec: supplies `l1_tags_per_clock` and, where global loads pass the array of
+            shared memory, `shared_bytes_per_clock`.
 
     Returns:
         Clocks of one SM.
@@ -101,21 +102,26 @@ def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> from tinytorch_gpu.trace import AccessCounts, LaunchCounts, SourceLine
         >>> here = SourceLine("sum", "sum.py", 4, "total += x[i]")
         >>> numbers = {"requests": 8, "sectors": 256, "active_lanes": 256}
-        >>> numbers |= {"bytes_requested": 1024, "array_bytes": 0, "wavefronts": 256}
-        >>> column = AccessCounts(here, "x", "global", "load", **numbers)
-        >>> l1_clocks(LaunchCounts((column,), (), 0), find_gpu("toy"))
+        >>> numbers |= {"bytes_requested": 1024, "array_bytes": 0, "tags": 256}
+        >>> same_bank = AccessCounts(here, "x", "global", "load", **numbers,
+        ...                          wavefronts=256)
+        >>> l1_clocks(LaunchCounts((same_bank,), (), 0), find_gpu("a100"))
         256.0
+        >>> spread = AccessCounts(here, "x", "global", "load", **numbers, wavefronts=8)
+        >>> l1_clocks(LaunchCounts((spread,), (), 0), find_gpu("a100"))   # 256 ÷ 4
+        64.0
 
-    Limits: the same on GPUs whose global loads pass L1 by.
-    Source: our inference, "one line for each clock", from one public table (the naive
-    matrix product of siboehm/SGEMM_CUDA), which it meets within 10 %; GA102 whitepaper:
-    L1 and shared memory give 128 bytes, on Turing 64.
+    Limits: stores and atomics cost what loads do.
+    Source: NVIDIA's forum, "Pascal L1 cache" (four tags for each clock on 7.0);
+    te42kyfo/gpu-benches, `gpu-strides`: counters and clocks of A40, A100 and H200 for
+    strides of 0 to 64, which `benchmarks/model/run.py` prints beside this rule; Nsight
+    Visual Studio Edition, "Memory Statistics": before 5.0 each line issues the
+    instruction again.
     """
-    lines = float(sum(a.wavefronts for a in counts.global_accesses))
-    if not spec.l1_and_shared_bytes_per_sm:
-        return lines
-    given = sum(a.bytes_used for a in counts.global_accesses if a.kind == "load")
-    return max(lines, given / spec.shared_bytes_per_clock)
+    # Simplified: tags are taken to spread over the four sets of L1. Hardware hashes
+    # them, and two tags of one set take turns: up to 1.6 x more clocks for few lines.
+    lines = sum(a.tags for a in counts.global_accesses) / spec.l1_tags_per_clock
+    return max(lines, _bank_clocks(counts.global_accesses, spec))
 
 
 def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
@@ -145,31 +151,37 @@ def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
     gives 4 bytes for each clock; GA102 whitepaper: 128 bytes, on Turing 64; CUDA C
     Programming Guide 3.2: on 1.x and 2.x a bank takes two clocks.
     """
-    passes = sum(a.wavefronts - a.merged_wavefronts for a in counts.shared_accesses)
+    return _bank_clocks(counts.shared_accesses, spec)
+
+
+def _bank_clocks(accesses: Sequence[AccessCounts], spec: GpuSpec) -> float:
+    """Clocks of the passes over the banks: each gives 4 bytes of every bank."""
+    passes = sum(a.wavefronts - a.merged_wavefronts for a in accesses)
     banks = 16 if spec.compute_capability[0] == 1 else 32
     return passes * 4 * banks / spec.shared_bytes_per_clock
 
 
-def l2_clocks(traffic: MemoryTraffic, spec: GpuSpec) -> float:
-    """Clocks that one SM needs to draw from L2 all that its L1 has not.
+def l2_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
+    """Time that L2 needs for all that the L1 of the SMs have not.
 
     Args:
         traffic: bytes of the launch.
-        spec: supplies `l2_bytes_per_clock_per_sm`.
+        spec: supplies the clock and `l2_bytes_per_clock_per_sm`; all SMs share it.
 
     Returns:
-        Clocks of one SM.
+        Nanoseconds.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
         >>> from tinytorch_gpu.cost.caches import MemoryTraffic
-        >>> l2_clocks(MemoryTraffic(4096, 2048, 1024), find_gpu("toy"))   # 64 B a clock
+        >>> l2_ns(MemoryTraffic(4096, 2048, 1024), find_gpu("toy"))     # one SM, 64 B
         32.0
 
-    Limits: L2 of the whole GPU may give less than its SMs could take.
-    Source: about 64 bytes for each clock and SM on compute capability 7.0 and later.
+    Limits: one SM alone draws less than L2 gives; its L1 is what holds it back here.
+    Source: as for `arch.limits`.
     """
-    return traffic.l2_bytes / spec.l2_bytes_per_clock_per_sm
+    per_clock = spec.l2_bytes_per_clock_per_sm * spec.num_sms
+    return traffic.l2_bytes / (per_clock * spec.clock_ghz)
 
 
 def dram_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
@@ -201,14 +213,14 @@ def dram_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
 
 
 def atomic_ns(counts: LaunchCounts, spec: GpuSpec) -> float:
-    """Time that L2 needs for the atomics: those at one address go one by one.
+    """Time that L2 needs for the atomics at one address: they go one by one.
 
     Args:
         counts: what the launch did.
-        spec: supplies the clock and `atomics_per_clock_per_sm`.
+        spec: supplies the clock.
 
     Returns:
-        Nanoseconds: the most lanes at one address, or all lanes at L2's rate.
+        Nanoseconds for the most lanes at one address.
 
     Example:
         >>> from tinytorch_gpu.arch import find_gpu
@@ -222,16 +234,17 @@ def atomic_ns(counts: LaunchCounts, spec: GpuSpec) -> float:
         256.0
 
     Limits: compilers merge the atomics of a warp at one known address to one; here they
-    are not merged. The rate at different addresses is a guess: unsourced.
+    are not merged. At different addresses atomics cost what loads do: their sectors.
     Source: NVIDIA, "Tuning CUDA Applications for Kepler", 1.4.3.3: one operation for
-    each clock at one address, nine times the rate of Fermi.
+    each clock at one address, nine times the rate of Fermi, and "Memory Statistics -
+    Atomics", Nsight Visual Studio Edition: many atomics nearly as fast as loads.
     """
+    # Simplified: a public test on an H200 takes 3.5 clocks for each float32 at one
+    # address, where compilers do not merge. Such kernels are up to 3.5 x too cheap.
     atomics = [a for a in counts.global_accesses if a.kind == "atomic"]
     one_by_one = FERMI_ATOMIC_CLOCKS if spec.compute_capability[0] <= 2 else 1
     hottest = one_by_one * max((a.hottest_address for a in atomics), default=0)
-    rate = spec.atomics_per_clock_per_sm * spec.num_sms
-    spread = sum(a.active_lanes for a in atomics) / rate
-    return max(hottest, spread) / spec.clock_ghz
+    return hottest / spec.clock_ghz
 
 
 SM_MEMORY_PIPES: dict[str, Callable[[LaunchCounts, GpuSpec], float]] = {

@@ -20,7 +20,7 @@ from tinytorch_gpu.cost.memory_pipes import (
     SM_MEMORY_PIPES,
     atomic_ns,
     dram_ns,
-    l2_clocks,
+    l2_ns,
     shared_requests,
 )
 from tinytorch_gpu.cost.occupancy import Occupancy, occupancy
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["NOT_COUNTED", "KernelTime", "check_block_fits", "kernel_time"]
 
 NOT_COUNTED = "not counted"
-OF_THE_GPU = ("dram", "atomic")  # pipes that all SMs share
+OF_THE_GPU = ("l2", "dram", "atomic")  # pipes that all SMs share
 
 _BOUNDS = {
     "floor": "floor",
@@ -174,12 +174,11 @@ def _pipes_ns(
 ) -> dict[str, float]:
     """Nanoseconds of each pipe."""
     sms = effective_sms(blocks, spec)
-    clocks = {"l2": l2_clocks(traffic, spec)}
-    clocks |= {n: pipe(counts, spec) for n, pipe in SM_MEMORY_PIPES.items()}
+    clocks = {n: pipe(counts, spec) for n, pipe in SM_MEMORY_PIPES.items()}
     clocks |= {name: pipe(counts, spec) for name, pipe in SM_PIPES.items()}
     of_sms = {name: each / (sms * spec.clock_ghz) for name, each in clocks.items()}
-    of_gpu = {"dram": dram_ns(traffic, spec), "atomic": atomic_ns(counts, spec)}
-    return of_gpu | of_sms
+    of_gpu = {"l2": l2_ns(traffic, spec), "dram": dram_ns(traffic, spec)}
+    return of_gpu | {"atomic": atomic_ns(counts, spec)} | of_sms
 
 
 def _exposed_ns(

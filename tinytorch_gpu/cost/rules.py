@@ -170,7 +170,7 @@ class _Shared(_Requests):
 
 
 class _Global(_Requests):
-    """Requests to global memory: sectors and lines."""
+    """Requests to global memory: sectors, lines, and passes over the banks of L1."""
 
     def __init__(self, spec: GpuSpec, itemsize: int, *rest: Any) -> None:
         super().__init__(spec, itemsize, *rest)
@@ -179,10 +179,21 @@ class _Global(_Requests):
             self.addresses, itemsize
         ):
             self.spans = Spans.of(self.addresses, self.active)
+        # Moved by whole words, all banks turn alike.
+        self.passes = self._passes(0) if itemsize % _WORD_BYTES == 0 else None
+
+    def _passes(self, shift: int) -> int:
+        """Passes over the banks of L1; 0 where it has none."""
+        if not self.spec.l1_and_shared_bytes_per_sm:
+            return 0
+        moved = self.addresses + shift
+        passes, _ = passes_and_parts(moved, self.itemsize, self.active, self.spec)
+        return int(passes.sum())
 
     def cost(self, shift: int) -> AccessCost:
+        passes = self._passes(shift) if self.passes is None else self.passes
         if self.spans is None:
-            return self._by_request(shift)
+            return self._by_request(shift, passes)
         lines = self.spans.segments(LINE_BYTES, shift)
         if moves_lines(self.spec, self.kind):
             transactions, sectors = lines, lines * LINE_BYTES // self.spec.sector_bytes
@@ -190,23 +201,25 @@ class _Global(_Requests):
             sectors = self.spans.segments(self.spec.sector_bytes, shift)
             transactions = sectors
         used = self.itemsize * self.spans.distinct
-        return AccessCost(sectors, lines, 0, used, transactions, self.serial_passes)
+        serial = self.serial_passes
+        return AccessCost(sectors, passes, 0, used, transactions, serial, lines)
 
-    def _by_request(self, shift: int) -> AccessCost:
+    def _by_request(self, shift: int, passes: int) -> AccessCost:
         """Cost where half-warps count or elements lie across sectors."""
         moved = traffic(
             self.addresses + shift, self.itemsize, self.active, self.spec, self.kind
         )
         return AccessCost(
             sectors=int(moved.sectors.sum()),
-            wavefronts=int(moved.lines.sum()),
+            wavefronts=passes,
             bytes_used=self.itemsize * int(moved.distinct.sum()),
             transactions=int(moved.transactions.sum()),
             serial_passes=self.serial_passes,
+            tags=int(moved.lines.sum()),
         )
 
     def shifts(self) -> tuple[int, list[int]]:
-        if self.spans is None:
+        if self.spans is None or self.passes is None:
             return LINE_BYTES, list(range(LINE_BYTES))
         return LINE_BYTES, self.spans.starts(LINE_BYTES, self.spec.sector_bytes)
 

@@ -281,6 +281,7 @@ def _access(port: Port, kind: str, asked: Asked) -> AccessCounts:
         0,
         wavefronts=asked.wavefronts,
         bytes_used=asked.bytes_used,
+        tags=asked.tags,
     )
 
 

@@ -59,6 +59,7 @@ class Asked(NamedTuple):
     active_lanes: int = 0
     wavefronts: int = 0
     bytes_used: int = 0
+    tags: int = 0
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,8 @@ class Traffic:
         array: Any = _Array(self._grid.arrays[site.number][3])
         cost = self._rules.requests(array, site.kind, at, on).cost(0)
         requests, active = int(on.any(axis=1).sum()), int(on.sum())
-        return Asked(requests, cost.sectors, active, cost.wavefronts, cost.bytes_used)
+        of_cost = cost.wavefronts, cost.bytes_used, cost.tags
+        return Asked(requests, cost.sectors, active, *of_cost)
 
 
 def _with(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[Any, Any]]:

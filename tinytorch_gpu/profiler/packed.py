@@ -92,6 +92,7 @@ def _packed(access: AccessCounts) -> AccessCounts:
         access,
         sectors=fewest_sectors(access),
         wavefronts=min(access.wavefronts, lines),
+        tags=min(access.tags, lines),
     )
 
 
@@ -107,15 +108,14 @@ def _whole(access: AccessCounts) -> AccessCounts:
     left = requests / access.requests
     names = ("ideal_wavefronts", "serial_passes", "merged", "merged_wavefronts")
     fewer = {name: round(left * getattr(access, name)) for name in names}
-    sectors, passes = access.sectors, access.wavefronts
+    sectors, passes, tags = access.sectors, access.wavefronts, access.tags
     if access.space != "global":
         passes = round(left * passes)
     elif sectors * access.active_lanes <= access.bytes_requested * access.requests:
         sectors = max(requests, -(-access.bytes_used // SECTOR_BYTES))
-        passes = max(requests, -(-access.bytes_used // LINE_BYTES))
-    return replace(
-        access, requests=requests, sectors=sectors, wavefronts=passes, **fewer
-    )
+        passes = tags = max(requests, -(-access.bytes_used // LINE_BYTES))
+    whole = replace(access, requests=requests, sectors=sectors, wavefronts=passes)
+    return replace(whole, tags=tags, **fewer)
 
 
 def _shrunk(reuse: Reuse, changed: Changed) -> Reuse:

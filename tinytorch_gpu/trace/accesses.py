@@ -38,6 +38,7 @@ class AccessCost(NamedTuple):
     bytes_used: int = 0
     transactions: int = 0
     serial_passes: int = 0
+    tags: int = 0
 
     def times(self, count: int) -> AccessCost:
         """Return the cost of as many equal requests."""

@@ -32,8 +32,8 @@ class AccessCounts:
         bytes_requested: active lanes × bytes of one element.
         array_bytes: bytes of the array (global), for the footprint.
         dtype: name of the element type, "" if not known.
-        wavefronts: passes over the banks (shared); distinct 128-byte lines of each
-            request, summed (global); distinct words of each request (constant).
+        wavefronts: passes over the banks of shared memory, or of L1 where the two
+            are one array (shared, global); distinct words of each request (constant).
         ideal_wavefronts: fewest passes for the same lanes (shared): 1 for a full warp
             of 4-byte elements, 2 for 8-byte ones.
         bytes_used: bytes of the distinct elements of each request, summed; what several
@@ -48,6 +48,8 @@ class AccessCounts:
         merged_wavefronts: of the wavefronts, those of such requests. A wide load takes
             the passes of one of its parts: its lanes lie alike in their 16 bytes, so
             four banks in place of one give to the same lanes.
+        tags: distinct 128-byte lines of each request, summed (global): what a cache
+            looks up.
     """
 
     line: SourceLine
@@ -68,6 +70,7 @@ class AccessCounts:
     hottest_address: int = 0
     merged: int = 0
     merged_wavefronts: int = 0
+    tags: int = 0
 
     @property
     def sectors_per_request(self) -> float:
@@ -76,7 +79,7 @@ class AccessCounts:
 
     @property
     def wavefronts_per_request(self) -> float:
-        """Passes or lines for each request; 1.0 is the minimum of 4-byte elements."""
+        """Passes for each request; 1.0 is the minimum of 4-byte elements."""
         return self.wavefronts / self.requests if self.requests else 0.0
 
     @property

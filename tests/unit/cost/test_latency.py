@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tinytorch_gpu.arch import find_gpu
@@ -57,9 +59,30 @@ def test_a_warp_waits_for_loads_barriers_and_its_own_instructions(access, counts
     work = LaunchCounts(work.accesses, work.lines, 2)
     found = waiting(work, MemoryTraffic(0, 0, 0, l2_requests=2), Course(2, 2), GPU)
     assert found.memory_ns == 146
-    assert found.barrier_ns == pytest.approx(20 / 1.695)
+    assert found.barrier_ns == pytest.approx(2 / 1.695)  # 32 threads, 16 a clock
     assert found.chain_ns == pytest.approx(5 * 4 / 1.695)
     assert found.total_ns == sum(found)
+
+
+# The Best Practices Guide's threads a clock, by compute capability; two barriers.
+@pytest.mark.parametrize(
+    ("gpu", "warps", "clocks"),
+    [
+        ("8800gtx", 8, 2 * 256 / 8),
+        ("c2050", 8, 2 * 256 / 16),
+        ("gtx680", 8, 2 * 256 / 128),
+        ("p100", 8, 2 * 256 / 32),
+        ("v100", 8, 2 * 256 / 16),
+        ("t4", 1, 2 * 32 / 16),
+        ("rtx3090", 32, 2 * 1024 / 16),
+        ("toy", 8, 0),
+    ],
+)
+def test_a_barrier_takes_in_so_many_threads_a_clock(gpu, warps, clocks, counts):
+    spec, blocks = find_gpu(gpu), 3
+    work = replace(counts(), barriers=2 * blocks * warps)
+    found = waiting(work, MemoryTraffic(0, 0, 0), Course(blocks, blocks * warps), spec)
+    assert found.barrier_ns == pytest.approx(clocks / spec.clock_ghz)
 
 
 def test_all_warps_of_a_block_wait_for_what_is_new_to_it(access, counts):

@@ -23,11 +23,17 @@ def test_a_request_holds_the_units_until_all_lanes_are_through(
     assert pipes.lsu_clocks(counts(access(requests=5)), find_gpu(gpu)) == 5 * clocks
 
 
-def test_each_line_is_looked_up(access, counts):
-    row, column = access(wavefronts=1), access("y", sectors=32, wavefronts=32)
-    assert pipes.l1_clocks(counts(row, column), TOY) == 33
-    tile = access(space="shared", wavefronts=9)
-    assert pipes.l1_clocks(counts(tile), TOY) == 0
+# The toy has no L1 and looks up one line a clock, an A100 four. Of 33 requests whose
+# lanes lie in 32 lines each, the banks give to all at once, or to one after another.
+@pytest.mark.parametrize(
+    ("gpu", "passes", "clocks"),
+    [("toy", 0, 33), ("a100", 2, 33 / 4), ("a100", 33, 33), ("t4", 33, 66)],
+)
+def test_lines_are_looked_up_while_banks_give(gpu, passes, clocks, access, counts):
+    row, column = access(tags=1), access("y", sectors=32, tags=32, wavefronts=passes)
+    assert pipes.l1_clocks(counts(row, column), find_gpu(gpu)) == clocks
+    tile = access(space="shared", wavefronts=99, tags=99)
+    assert pipes.l1_clocks(counts(tile), find_gpu(gpu)) == 0
 
 
 # A pass is 128 bytes: of 128 a clock on most GPUs, of 64 on Turing and Fermi. On 1.x
@@ -47,10 +53,15 @@ def test_atomics_at_one_address_go_one_by_one(access, counts):
     assert pipes.atomic_ns(counts(hot), find_gpu("c2050")) == pytest.approx(9000 / 1.15)
 
 
-def test_atomics_far_apart_share_the_rate_of_l2(access, counts):
+def test_atomics_far_apart_cost_no_more_than_their_bytes(access, counts):
     spread = access(kind="atomic", active_lanes=4000, hottest_address=1)
-    # 40 SMs of one lane each
-    assert pipes.atomic_ns(counts(spread), find_gpu("t4")) == pytest.approx(100 / 1.59)
+    assert pipes.atomic_ns(counts(spread), find_gpu("t4")) == pytest.approx(1 / 1.59)
+
+
+# An A100 gives 36 bytes a clock for each of 108 SMs of 1.41 GHz, whoever asks.
+def test_all_sms_share_l2():
+    moved = MemoryTraffic(10**6, 36 * 108 * 1410, 0)
+    assert pipes.l2_ns(moved, find_gpu("a100")) == pytest.approx(1000)
 
 
 def test_shared_atomics_are_passes_over_the_banks(access, counts):
@@ -68,17 +79,11 @@ def test_loads_that_are_joined_cost_nothing_of_their_own(gpu, clocks, access, co
     assert pipes.shared_clocks(work, find_gpu(gpu)) == (64 - 48) * clocks
 
 
-# 8-byte elements: 256 bytes in two lines. A T4 gives 64 bytes a clock, an A100 128; a
-# C1060 has no L1, a store leaves nothing to give.
-@pytest.mark.parametrize(
-    ("gpu", "kind", "clocks"),
-    [
-        ("t4", "load", 4),
-        ("a100", "load", 2),
-        ("c1060", "load", 2),
-        ("t4", "store", 2),
-    ],
-)
+# 8-byte elements: 256 bytes in two lines, two passes over the banks. A T4 gives 64
+# bytes a clock, an A100 128; a C1060 has no L1.
+@pytest.mark.parametrize(("gpu", "clocks"), [("t4", 4), ("a100", 2), ("c1060", 2)])
+@pytest.mark.parametrize("kind", ["load", "store"])
 def test_l1_gives_so_many_bytes_a_clock(gpu, kind, clocks, access, counts):
-    wide = access(kind=kind, wavefronts=2, bytes_used=256)
+    passes = 0 if gpu == "c1060" else 2
+    wide = access(kind=kind, tags=2, wavefronts=passes, bytes_used=256)
     assert pipes.l1_clocks(counts(wide), find_gpu(gpu)) == clocks

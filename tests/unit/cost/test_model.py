@@ -123,15 +123,15 @@ def test_65_registers_of_1024_threads_are_too_many():
 def test_barriers_expose_what_no_other_block_hides(
     access, blocks, shared_bytes, together, times
 ):
-    # A warp loads 4 times and waits at 8 barriers: 4 × 400 ns and 8 × 20 clocks. The
+    # A warp loads 4 times and waits at 8 barriers: 4 × 400 ns and 8 × 2 clocks. The
     # toy has one SM, which holds four blocks, or one if each has 9,000 bytes.
-    slow = replace(TOY, dram_latency_ns=400.0, alu_latency_clocks=1.0)
+    slow = replace(TOY, dram_latency_ns=400.0, barrier_threads_per_clock=16.0)
     loads = access(requests=4 * blocks, sectors=16 * blocks, array_bytes=512 * blocks)
     line = LineCounts(HERE, 0, 0, 0, 0, 3200 * blocks, 0, 0, 0)  # 100 ns for each block
     counts = LaunchCounts((loads,), (line,), 8 * blocks)
     time = kernel_time(counts, (blocks, 1, 1), (32, 1, 1), shared_bytes, slow)
     assert time.terms["fp32"] == 100 * blocks
-    alone = 100 * blocks / together + times * (4 * 400 + 160)
+    alone = 100 * blocks / together + times * (4 * 400 + 16)
     assert time.terms["exposed"] == alone - 100 * blocks
 
 

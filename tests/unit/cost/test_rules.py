@@ -26,7 +26,7 @@ def test_totals_are_plain_ints():
     rows = np.stack([4 * LANES, 128 * LANES])
     active = np.ones((2, 32), bool)
     moved = cost_of(array(), "load", rows, active)
-    assert (moved.sectors, moved.wavefronts, moved.transactions) == (36, 33, 36)
+    assert (moved.sectors, moved.tags, moved.transactions) == (36, 33, 36)
     assert moved.bytes_used == 2 * 128
     passed = cost_of(array("shared"), "load", rows, active)
     assert (passed.sectors, passed.wavefronts, passed.ideal_wavefronts) == (0, 33, 2)
@@ -80,4 +80,4 @@ def test_shifts_between_two_starts_cost_the_same(gpu, space, itemsize, stride):
 def test_elements_across_sectors_count_both():
     rows, active = 4 * LANES[None] + 2, np.ones((1, 32), bool)
     moved = cost_of(array(), "load", rows, active)
-    assert (moved.sectors, moved.wavefronts) == (5, 2)  # bytes 2 to 129
+    assert (moved.sectors, moved.tags) == (5, 2)  # bytes 2 to 129

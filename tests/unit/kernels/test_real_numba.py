@@ -1,14 +1,23 @@
-"""The real numba.cuda compiles every shipped kernel; needs numba and NVVM, no GPU."""
+"""The real numba.cuda compiles every shipped kernel; needs numba and NVVM, no GPU.
+
+How many registers NVIDIA's assembler gives to each needs `ptxas` as well, which comes
+with `pip install "numba-cuda[cu12]"`.
+"""
 
 import importlib
 import inspect
 import pkgutil
+import re
+import statistics
+import subprocess
 import types
 import warnings
+from pathlib import Path
 
 import pytest
 
 from tinytorch_gpu import kernels
+from tinytorch_gpu.cuda.dummies import array_dummy
 from tinytorch_gpu.cuda.jit import Kernel
 
 with warnings.catch_warnings():
@@ -128,8 +137,8 @@ def _a_gpu_on_paper(monkeypatch):
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_compiles_without_float64_arithmetic(name):
+def compiled(name):
+    """Return the PTX of a kernel and the types that it was compiled for."""
     function = KERNELS[name].py_func
     arguments = inspect.signature(function).parameters
     signature = tuple(argument_type(name, a) for a in arguments)
@@ -139,6 +148,47 @@ def test_compiles_without_float64_arithmetic(name):
             with_other_imports(function), signature, cc=(7, 5)
         )
     assert result == numba.void
+    return ptx, signature
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_compiles_without_float64_arithmetic(name):
+    ptx, _ = compiled(name)
     lines = [line.split("\t")[-2:] for line in ptx.splitlines() if ".f64" in line]
     wide = [line for line in lines if not line[0].startswith((".reg", "cvt"))]
     assert len(wide) == 1 if name in NVIDIAS_OWN else not wide
+
+
+def assembler():
+    found = Path(numba.__file__).parents[1] / "nvidia" / "cuda_nvcc" / "bin" / "ptxas"
+    if not found.exists():
+        pytest.skip('no ptxas: pip install "numba-cuda[cu12]"')
+    return str(found)
+
+
+def dummy(numba_type):
+    if isinstance(numba_type, numba.types.Array):
+        dtype = numba.np.numpy_support.as_dtype(numba_type.dtype)
+        return array_dummy(dtype, numba_type.ndim)
+    if isinstance(numba_type, numba.types.UniTuple):
+        return tuple(map(dummy, numba_type))
+    return numba.np.numpy_support.as_dtype(numba_type).type(1)
+
+
+def test_registers_are_near_those_of_nvidias_assembler(tmp_path):
+    """What `cuda/registers.py` tells of its estimate, and `DEFAULT_REGISTERS`."""
+    ratios, given = {}, []
+    for name in KERNELS:
+        ptx, signature = compiled(name)
+        text, binary = tmp_path / "kernel.ptx", tmp_path / "kernel.cubin"
+        text.write_text(ptx)
+        command = [assembler(), "-v", "-arch", "sm_75", "-o", str(binary), str(text)]
+        told = subprocess.run(command, capture_output=True, text=True, check=True)
+        registers = int(re.search(r"Used (\d+) registers", told.stderr)[1])
+        program = KERNELS[name].function.kernel_program(list(map(dummy, signature)))
+        ratios[name] = program.registers / registers
+        given.append(registers)
+    assert min(ratios.values()) >= 0.6, min(ratios, key=ratios.get)
+    assert max(ratios.values()) <= 2.3, max(ratios, key=ratios.get)
+    assert 1.0 <= statistics.median(ratios.values()) <= 1.25
+    assert statistics.quantiles(given, n=4)[2] < 35

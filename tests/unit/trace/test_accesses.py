@@ -75,7 +75,7 @@ def test_other_lanes_are_asked_for_anew():
 
 
 def test_costs_are_multiplied_part_by_part():
-    assert AccessCost(1, 2, 3, 4, 5, 6).times(10) == (10, 20, 30, 40, 50, 60)
+    assert AccessCost(*range(1, 8)).times(10) == (10, 20, 30, 40, 50, 60, 70)
 
 
 # Whole launches, whose batches of 65,536 lanes hold as many blocks as fit.
