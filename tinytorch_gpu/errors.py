@@ -27,9 +27,11 @@ __all__ = [
     "LaunchConfigError",
     "MissingKernelError",
     "OpNotFoundError",
+    "OpRecursionError",
     "OutOfBoundsError",
     "OutOfMemoryError",
     "SanitizerError",
+    "SchemaError",
     "SettingsError",
     "ShapeError",
     "SharedMemoryLimitError",
@@ -218,6 +220,14 @@ class MissingKernelError(SimGPUError, NotImplementedError):
 
 class OpNotFoundError(SimGPUError, LookupError):
     """No op of that name is defined."""
+
+
+class OpRecursionError(SimGPUError, RecursionError):
+    """An op's function calls the op again, and so on without end."""
+
+
+class SchemaError(SimGPUError, ValueError):
+    """A schema cannot be read, or a function does not take what it says."""
 
 
 class DuplicateKernelError(SimGPUError, ValueError):

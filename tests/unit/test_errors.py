@@ -30,6 +30,8 @@ BUILTINS = {
     "MissingKernelError": NotImplementedError,
     "OpNotFoundError": LookupError,
     "DuplicateKernelError": ValueError,
+    "SchemaError": ValueError,
+    "OpRecursionError": RecursionError,
     "KernelRaisedError": RuntimeError,
     "KernelSyntaxError": SyntaxError,
     "KernelTypeError": TypeError,

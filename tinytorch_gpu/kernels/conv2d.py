@@ -14,6 +14,7 @@ import numpy as np
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import ShapeError, UnsupportedError
 from tinytorch_gpu.kernels import conv2d_kernels as kernels
+from tinytorch_gpu.kernels.copying import in_reals
 from tinytorch_gpu.kernels.im2col import columns_of
 from tinytorch_gpu.kernels.images import check_images, launch_images
 from tinytorch_gpu.kernels.matmul import matmul
@@ -66,6 +67,7 @@ def conv2d(
         [[[[4.0, 4.0], [4.0, 4.0]]]]
     """
     _check_shapes("conv2d", x, weight)
+    x, weight = in_reals(x, weight)
     window = window_of("conv2d", weight.shape[2:], stride, padding, dilation)
     rows, columns = window.output("conv2d", (x.shape[2], x.shape[3]))
     shape = (x.shape[0], weight.shape[0], rows, columns)

@@ -16,14 +16,14 @@ import numpy as np
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels.layout import launch_elementwise
-from tinytorch_gpu.kernels.operands import without_overlap
+from tinytorch_gpu.kernels.operands import real_dtype, without_overlap
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tinytorch_gpu.memory import DeviceArray
 
-__all__ = ["copy", "fill"]
+__all__ = ["copy", "fill", "in_reals"]
 
 
 @cuda.jit
@@ -93,3 +93,23 @@ def fill(out: DeviceArray, value: np.generic | float) -> DeviceArray:
         [7.0, 7.0, 7.0]
     """
     return launch_elementwise(fill_kernel, (out.dtype.type(value),), out)
+
+
+def in_reals(*arrays: DeviceArray) -> tuple[DeviceArray, ...]:
+    """Return arrays that a kernel for real numbers takes: of integers, float64 copies.
+
+    Differences of unsigned integers would wrap around, and small ones meet float32.
+    Where one of the arrays holds floats, the kernel converts the others itself.
+
+    Args:
+        *arrays: device arrays.
+
+    Example:
+        >>> import numpy as np
+        >>> (x,) = in_reals(cuda.to_device(np.array([3, 5], np.uint8)))
+        >>> x.dtype
+        dtype('float64')
+    """
+    if any(a.dtype.kind == "f" for a in arrays):
+        return arrays
+    return tuple(copy(a, real_dtype(a.dtype)) for a in arrays)

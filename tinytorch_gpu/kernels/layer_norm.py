@@ -20,6 +20,7 @@ from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels.block_sums import block_sum
+from tinytorch_gpu.kernels.copying import in_reals
 from tinytorch_gpu.kernels.layout import block_of_row, configuration
 from tinytorch_gpu.kernels.operands import FLOAT32, real_dtype, same_shape
 from tinytorch_gpu.kernels.reduce import SHORT, reduce_sum
@@ -93,6 +94,7 @@ def layer_norm(
         [-1.0, 1.0]
     """
     _check_shapes("layer_norm", x, weight, bias)
+    (x,) = in_reals(x)
     out = cuda.device_array(x.shape, real_dtype(x.dtype))
     pair = (layer_norm_threads_kernel, layer_norm_blocks_kernel)
     rows = _rows(x)
@@ -178,6 +180,7 @@ def layer_norm_backward(
     """
     _check_shapes("layer_norm_backward", x, weight, weight)
     same_shape("layer_norm_backward", grad, x)
+    (x,) = in_reals(x)
     out, terms = (cuda.device_array(x.shape, real_dtype(x.dtype)) for _ in range(2))
     pair = (layer_norm_backward_threads_kernel, layer_norm_backward_blocks_kernel)
     rows, number = _rows(x), out.dtype.type(eps)

@@ -22,8 +22,8 @@ from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.errors import ShapeError
 from tinytorch_gpu.kernels.classes import checked, is_number_of
+from tinytorch_gpu.kernels.copying import in_reals
 from tinytorch_gpu.kernels.layout import block_of_row, configuration, split_axis
-from tinytorch_gpu.kernels.operands import real_dtype
 from tinytorch_gpu.kernels.reduce import is_row_wise, reduce_mean
 
 if TYPE_CHECKING:
@@ -126,8 +126,9 @@ def cross_entropy(logits: DeviceArray, targets: DeviceArray) -> DeviceArray:
         1.3863
     """
     _check_shapes("cross_entropy", logits, targets)
+    (logits,) = in_reals(logits)
     rows, classes = logits.shape
-    losses = cuda.device_array(rows, real_dtype(logits.dtype))
+    losses = cuda.device_array(rows, logits.dtype)
     if rows:
         with checked("cross_entropy", targets, classes, "targets", "classes"):
             if _is_block_wise(logits):
@@ -221,8 +222,9 @@ def cross_entropy_backward(
             fix="pass the gradient of the mean loss, shape ()",
             shape=grad.shape,
         )
+    (logits,) = in_reals(logits)
     rows, classes = logits.shape
-    out = cuda.device_array(logits.shape, real_dtype(logits.dtype))
+    out = cuda.device_array(logits.shape, logits.dtype)
     arguments = (grad.reshape(1), logits, targets, out)
     if not out.size:
         return out

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.cuda import float32
 from tinytorch_gpu.kernels import softmax_kernels as kernels
-from tinytorch_gpu.kernels.copying import copy
+from tinytorch_gpu.kernels.copying import copy, in_reals
 from tinytorch_gpu.kernels.layout import (
     MAX_GRID_YZ,
     block_of_row,
@@ -215,6 +215,7 @@ def launch_along(
     out = cuda.device_array(x.shape, real_dtype(x.dtype))
     if not out.size:
         return out
+    operands = in_reals(*operands)
     views = split_axis((*operands, out), axes)
     if views is None:
         contiguous = [o if o.is_c_contiguous() else copy(o) for o in operands]

@@ -2,7 +2,7 @@
 
 Keys are asked in order: Autograd, Profiler (labels and records), SimGPU (a registered
 kernel), Decompose (code whose parts come back here), CPU (only where allowed). What was
-met on the way is recorded with what served the op.
+met on the way is recorded with what served the op, and with the error if one came.
 """
 
 from __future__ import annotations
@@ -13,30 +13,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import DeviceMismatchError, MissingKernelError
+from tinytorch_gpu.errors import (
+    DeviceMismatchError,
+    MissingKernelError,
+    OpRecursionError,
+)
 from tinytorch_gpu.library.keys import ORDER, DispatchKey
+from tinytorch_gpu.library.recursion import Opened, check_is_no_circle
 from tinytorch_gpu.library.registry import find, registered
 from tinytorch_gpu.library.results import check_result
-from tinytorch_gpu.library.routes import Path, Route, route_of
+from tinytorch_gpu.library.routes import Route, route_of
 from tinytorch_gpu.library.schema import defined, qualified
 from tinytorch_gpu.library.uses import array_uses, use_of
 from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime.device import using_device
+from tinytorch_gpu.runtime.device import current_device, using_device
 from tinytorch_gpu.runtime.placement import common_device
-from tinytorch_gpu.trace import OpRecord
+from tinytorch_gpu.trace import OpRecord, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tinytorch_gpu.runtime.device import Device
     from tinytorch_gpu.runtime.timeline import Timeline
-    from tinytorch_gpu.trace import Scope
 
 __all__ = ["call"]
+
+Given = tuple[tuple[Any, ...], dict[str, Any]]  # operands and parameters
 
 BEFORE = (DispatchKey.AUTOGRAD, DispatchKey.PROFILER)
 
 # Ops whose Autograd or Profiler function runs: calls of them begin at a later key.
 _below: ContextVar[dict[str, tuple[int, Any, Any]]] = ContextVar("below", default={})  # noqa: B039
+_opened: ContextVar[Opened] = ContextVar("opened", default=())
 
 
 def call(
@@ -68,6 +76,7 @@ def call(
         DeviceMismatchError: a host array stands beside a device array, or arrays lie on
             different devices.
         MissingKernelError: nothing serves the op.
+        OpRecursionError: its function calls the op again, and so on.
 
     Example:
         >>> from tinytorch_gpu import cuda, kernels
@@ -78,16 +87,16 @@ def call(
     op = qualified(qualname)
     if any(isinstance(o, np.ndarray) for o in operands):
         operands = _scalars(operands)
-        if any(isinstance(o, np.ndarray) for o in operands):
-            return _of_host_arrays(op, operands, parameters)
-    device = common_device(op, (*operands, parameters.get("out")))
+        found = find(op, DispatchKey.CPU)
+        if found is not None and _is_on_host(operands):
+            return found.function(*operands, **parameters)
+    given = operands, parameters
+    device = _device(op, given, autograd)
     route = _route(op, decomposition, host)
-    if route.function is None:
-        raise _missing(op, operands, route)
     with using_device(device):
-        if not route.is_labelled:
-            return route.function(*operands, **parameters)
-        return _labelled(device.timeline, op, route, operands, parameters, autograd)
+        if route.is_labelled:
+            return _labelled(device.timeline, op, route, given, autograd)
+        return _served(op, route, given)
 
 
 def _route(
@@ -109,38 +118,79 @@ def _labelled(
     timeline: Timeline,
     op: str,
     route: Route,
-    operands: tuple[Any, ...],
-    parameters: dict[str, Any],
+    given: Given,
     autograd: str,
 ) -> Any:
     """Run what serves an op: what it does gets the op's name, then comes a record."""
-    function: Any = route.function
-    parent = timeline.current_op
-    with timeline.op_scope(op) as scope:
-        result = function(*operands, **parameters)
-    found = route.found
-    if found is not None and not found.is_shipped:
-        check_result(op, result, operands, parameters, found)
-    if timeline.listeners:  # else nobody would read it
-        end_ns, given = timeline.host_ns, (operands, parameters, result)
-        above = (("Autograd", f"TinyTorch: {autograd}"),) if autograd else ()
-        timeline.add_op(_record(parent, route, above, given, scope, end_ns))
+    parent, result, words = timeline.current_op, None, ""
+    try:
+        with timeline.op_scope(op) as scope:
+            result = _served(op, route, given)
+        found = route.found
+        if found is not None and not found.is_shipped:
+            check_result(op, result, *given, found)
+    except BaseException as error:
+        result, words = None, _in_words(error)
+        raise
+    finally:
+        if timeline.listeners:  # else nobody would read it
+            values, now = (*given, result), timeline.host_ns
+            record = _record(parent, route, autograd, values, scope, now, words)
+            timeline.add_op(record)
     return result
+
+
+def _served(op: str, route: Route, given: Given) -> Any:
+    """Let a route's function compute, within the ops that are open."""
+    operands, parameters = given
+    if route.function is None:
+        raise _missing(op, operands, route)
+    opened = _opened.get()
+    check_is_no_circle(op, opened)
+    token = _opened.set((*opened, (op, route)))
+    try:
+        return route.function(*operands, **parameters)
+    except OpRecursionError as error:
+        if op not in error.ops:
+            raise
+        raise error.with_traceback(None) from None  # of so many calls one is enough
+    finally:
+        _opened.reset(token)
+
+
+def _tell_refused(
+    op: str, given: Given, autograd: str, error: DeviceMismatchError
+) -> None:
+    """Record an op that was asked of no key."""
+    timeline = current_device().timeline
+    now, parent = timeline.host_ns, timeline.current_op
+    scope = Scope(op, timeline.scope, is_op=True, start_ns=now)
+    nowhere = Route(None, None, None, (), is_labelled=True)
+    words, values = _in_words(error), (*given, None)
+    timeline.add_op(_record(parent, nowhere, autograd, values, scope, now, words))
+
+
+def _in_words(error: BaseException) -> str:
+    """Tell an error in one line: its class, and what it says first."""
+    said = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _record(
     parent: str,
     route: Route,
-    above: Path,
+    autograd: str,
     values: tuple[tuple[Any, ...], dict[str, Any], Any],
     scope: Scope,
     end_ns: float,
+    words: str,
 ) -> OpRecord:
     operands, parameters, result = values
+    above = (("Autograd", f"TinyTorch: {autograd}"),) if autograd else ()
     return OpRecord(
         scope.name,
         parent,
-        route.key.value if route.key else "",
+        route.key.value if route.key and not words else "",
         route.found.source if route.found else None,
         tuple(o.shape for o in operands if isinstance(o, DeviceArray)),
         scope,
@@ -149,6 +199,7 @@ def _record(
         parameters=tuple((name, use_of(v)) for name, v in parameters.items()),
         results=array_uses(result),
         path=above + route.path,
+        error=words,
     )
 
 
@@ -180,18 +231,35 @@ def _scalars(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _of_host_arrays(
-    op: str, operands: tuple[Any, ...], parameters: dict[str, Any]
-) -> Any:
-    """Run the CPU's function on host arrays; refuse them among device arrays."""
-    on_device = [o for o in operands if isinstance(o, DeviceArray)]
-    found = find(op, DispatchKey.CPU)
-    if not on_device and found is not None:
-        return found.function(*operands, **parameters)
-    shapes = [np.shape(o) for o in operands if isinstance(o, np.ndarray)]
+def _is_on_host(operands: tuple[Any, ...]) -> bool:
+    """Tell whether arrays are among the operands, and all of them on the host."""
+    arrays = [o for o in operands if isinstance(o, (np.ndarray, DeviceArray))]
+    return bool(arrays) and all(isinstance(o, np.ndarray) for o in arrays)
+
+
+def _device(op: str, given: Given, autograd: str) -> Device:
+    """Return the device that all arrays lie on; refuse host arrays.
+
+    Raises:
+        DeviceMismatchError: they do not; the refusal is recorded.
+    """
+    operands, parameters = given
+    try:
+        _check_no_host_array(op, operands)
+        return common_device(op, (*operands, parameters.get("out")))
+    except DeviceMismatchError as error:
+        _tell_refused(op, given, autograd, error)
+        raise
+
+
+def _check_no_host_array(op: str, operands: tuple[Any, ...]) -> None:
+    shapes = [o.shape for o in operands if isinstance(o, np.ndarray)]
+    if not shapes:
+        return
+    on_device = [o.shape for o in operands if isinstance(o, DeviceArray)]
     raise DeviceMismatchError(
         f"op `{op}` got operands on different devices",
-        where=f"{op}: simgpu:0 {[o.shape for o in on_device]}, cpu {shapes}",
+        where=f"{op}: simgpu:0 {on_device}, cpu {shapes}",
         why="a kernel reads device memory only; a copy costs time and stays visible",
         fix='move the host operand first: y = y.to("simgpu")',
         op=op,
@@ -201,15 +269,16 @@ def _of_host_arrays(
 
 def _missing(op: str, operands: tuple[Any, ...], route: Route) -> MissingKernelError:
     arrays = [f"{o.dtype} {o.shape}" for o in operands if isinstance(o, DeviceArray)]
-    name = op.rpartition("::")[2]
-    define = "" if op in defined() else f'library.define("{op}", "(x)"), then '
+    name = op.removeprefix("tinytorch::")
+    letters = ", ".join("xyzuvw"[: len(operands)])
+    define = "" if op in defined() else f'library.define("{op}", "({letters})")\n'
     asked = (f"{key} ({met})" if met else key for key, met in route.path)
     return MissingKernelError(
         f"op `{op}` has no kernel for device `simgpu`",
         where=f"operands: {', '.join(arrays) or 'none'}\n"
         f"looked up: {' → '.join(asked)}",
         why=f"{len(registered())} ops have kernels, this one has none",
-        fix=f'write one and register it: {define}@library.impl("{op}", "simgpu");\n'
+        fix=f'write one and register it:\n{define}@library.impl("{op}", "simgpu")\n'
         f"or compute on the host: .cpu(); or library.allow_cpu_fallback({name!r})",
         op=op,
     )

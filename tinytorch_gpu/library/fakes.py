@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from tinytorch_gpu.errors import UnsupportedError
+from tinytorch_gpu.library.registration import check_takes, fallthrough_kernel
 from tinytorch_gpu.library.rules import RULES
-from tinytorch_gpu.library.schema import qualified, schema_of
+from tinytorch_gpu.library.schema import known_op, schema_of
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ def register_fake(
 
     Raises:
         OpNotFoundError: no op has that name.
+        UnsupportedError: what is registered cannot be called, or is a fallthrough.
+        SchemaError: it does not take what the op's schema says.
 
     Example:
         >>> from tinytorch_gpu.library.schema import define
@@ -100,14 +104,29 @@ def register_fake(
         >>> print(row_sums(FakeArray((2, 3), np.dtype(np.float32))))
         float32 (2,)
     """
-    name = qualified(op)
-    schema_of(name)
+    name = known_op(op)
 
     def register(function: Function) -> Function:
+        _check_is_fake(function, name)
         _fakes[name] = function
         return function
 
     return register if func is None else register(func)
+
+
+def _check_is_fake(function: Any, op: str) -> None:
+    """Refuse what tells no results: no function, a fallthrough, other parameters."""
+    if not callable(function) or function is fallthrough_kernel:
+        kind = type(function).__name__
+        given = f"a value of type {kind}" if kind != "function" else "a fallthrough"
+        raise UnsupportedError(
+            f"{given} registered as the fake of op `{op}`",
+            where="library.register_fake",
+            why="a fake is a function that returns what the results look like, and\n"
+            "there is no other one to pass a call on to",
+            fix="def fake(x): return x.new_empty(x.shape)",
+        )
+    check_takes(function, op, schema_of(op))
 
 
 def rule_of(op: str) -> Callable[..., Any] | None:

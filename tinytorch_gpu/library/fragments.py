@@ -8,7 +8,7 @@ from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.library.keys import DispatchKey, device_key
 from tinytorch_gpu.library.registration import Registration, registration
 from tinytorch_gpu.library.registry import ANY_OP, find, impl, put, take_away
-from tinytorch_gpu.library.schema import define, schema_of
+from tinytorch_gpu.library.schema import define, known_op
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,7 @@ class Library:
 
     Raises:
         UnsupportedError: the kind is none of the three.
+        UnknownDeviceError: the key is no device type and no key.
     """
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
@@ -48,6 +49,7 @@ class Library:
         self.ns = ns
         self.kind = kind
         self.dispatch_key = dispatch_key
+        self._key()
         self._made: list[tuple[str, DispatchKey, Registration]] = []
 
     def __enter__(self) -> Library:  # noqa: PYI034  (Self needs Python 3.11)
@@ -66,6 +68,8 @@ class Library:
 
         Raises:
             DuplicateKernelError: the op exists with other parameters.
+            OpNotFoundError: the schema begins with no name.
+            SchemaError: the schema cannot be read.
             UnsupportedError: the library is of kind "IMPL".
         """
         if self.kind == "IMPL":
@@ -75,9 +79,9 @@ class Library:
                 why="IMPL registers functions for ops that are there",
                 fix=f'library.Library("{self.ns}", "FRAGMENT")',
             )
-        name, _, rest = schema.partition("(")
+        name, bracket, rest = schema.partition("(")
         qualname = f"{self.ns}::{name.strip()}"
-        define(qualname, f"({rest}")
+        define(qualname, bracket + rest)
         return qualname
 
     def impl(
@@ -92,12 +96,15 @@ class Library:
 
         Raises:
             OpNotFoundError: no op has that name.
+            UnknownDeviceError: the key is no device type and no key.
+            UnsupportedError: what is registered is no Python function.
+            SchemaError: the function does not take what the op's schema says.
             DuplicateKernelError: another function of yours is registered there.
         """
-        name = op_name if "::" in op_name else f"{self.ns}::{op_name}"
-        schema_of(name)
+        is_short = isinstance(op_name, str) and "::" not in op_name
+        name = known_op(f"{self.ns}::{op_name}" if is_short else op_name)
         key = self._key(dispatch_key)
-        impl(name, key.value, fn)
+        impl(name, key.value)(fn)
         made = find(name, key)
         if made is not None:
             self._made.append((name, key, made))
@@ -113,7 +120,10 @@ class Library:
             dispatch_key: a device type or a key.
 
         Raises:
-            UnsupportedError: the library's namespace is not `"_"`.
+            UnsupportedError: the library's namespace is not `"_"`, or what is
+                registered is no Python function.
+            UnknownDeviceError: the key is no device type and no key.
+            SchemaError: the function does not take the op's name and its operands.
         """
         if self.ns != ANY_OP:
             raise UnsupportedError(
@@ -122,11 +132,12 @@ class Library:
                 why="as in PyTorch a fallback serves the ops of all namespaces",
                 fix=f'library.Library("{ANY_OP}", "IMPL").fallback(fn, "SimGPU")',
             )
-        key, made = self._key(dispatch_key), registration(fn)
+        key = self._key(dispatch_key)
+        made = registration(fn, f"{ANY_OP}::fallback", "(op, *operands)")
         put(ANY_OP, key, made)
         self._made.append((ANY_OP, key, made))
 
-    def _key(self, name: str) -> DispatchKey:
+    def _key(self, name: str = "") -> DispatchKey:
         return device_key(name or self.dispatch_key or "simgpu")
 
     def _destroy(self) -> None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["ORDER", "DispatchKey", "device_key"]
+from tinytorch_gpu.errors import UnknownDeviceError
+
+__all__ = ["ORDER", "DispatchKey", "device_key", "device_keys"]
 
 
 class DispatchKey(Enum):
@@ -39,25 +41,47 @@ _NAMES = {
 }
 
 
-def device_key(device: str | None) -> DispatchKey:
+def device_key(device: str | DispatchKey | None) -> DispatchKey:
     """Return the key that a device type, or a key's name, stands for.
 
     Args:
         device: `"simgpu"` or `"cpu"`; `"default"` or None for code that runs on any
-            device because it calls further ops; or a key by name, as `"Autograd"`.
+            device because it calls further ops; or a key, as `"Autograd"`.
 
     Raises:
-        ValueError: it names none.
+        UnknownDeviceError: it names none.
 
     Example:
         >>> device_key("simgpu"), device_key("CompositeImplicitAutograd")
         (<DispatchKey.SIMGPU: 'SimGPU'>, <DispatchKey.DECOMPOSE: 'Decompose'>)
     """
-    key = _NAMES.get("default" if device is None else device)
-    if key is not None:
-        return key
-    message = (
-        f"kernels are registered for 'simgpu', 'cpu', 'default', or for one of the "
-        f"keys {', '.join(k.value for k in ORDER)}; not for {device!r}"
+    if isinstance(device, DispatchKey):
+        return device
+    name = "default" if device is None else device
+    if isinstance(name, str) and name in _NAMES:
+        return _NAMES[name]
+    raise UnknownDeviceError(
+        f"{device!r} is no device type and no dispatch key",
+        where="registering a function: library.impl, override, Library, ...",
+        why="functions are registered for the device types simgpu, cpu and default,\n"
+        f"or at the keys {', '.join(key.value for key in ORDER)}",
+        fix='for a kernel: library.impl("mine::op", "simgpu", function)',
+        device=device,
     )
-    raise ValueError(message)
+
+
+def device_keys(types: object) -> list[DispatchKey]:
+    """Return the different keys of one device type, or of a list of them.
+
+    Args:
+        types: what `device_key` takes, or a tuple or list of it.
+
+    Raises:
+        UnknownDeviceError: one of them names none, or there are none.
+
+    Example:
+        >>> [key.value for key in device_keys(("simgpu", "cpu", "SimGPU"))]
+        ['SimGPU', 'CPU']
+    """
+    names = types if isinstance(types, (tuple, list)) and types else (types,)
+    return list(dict.fromkeys(map(device_key, names)))

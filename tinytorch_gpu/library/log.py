@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.library.dispatcher import call
@@ -113,11 +114,12 @@ class OpLog:
 
     def _of(self, scope: Scope) -> _Node:
         """Return the node of an op or range; its place is that of its first record."""
-        if scope not in self._scopes:
-            kind = "op" if scope.is_op else "range"
-            node = _Node({"kind": kind, "name": scope.name})
-            self._scopes[scope] = node
-            self._within(scope.parent).append(node)
+        new = takewhile(lambda around: around not in self._scopes, scope.chain())
+        for each in reversed(list(new)):  # no recursion: there may be very many
+            kind = "op" if each.is_op else "range"
+            node = _Node({"kind": kind, "name": each.name})
+            self._within(each.parent).append(node)
+            self._scopes[each] = node
         return self._scopes[scope]
 
     def _within(self, scope: Scope | None) -> list[_Node]:
@@ -134,7 +136,8 @@ def _facts(record: Record) -> dict[str, Any] | None:
     """Return what an entry tells of a record; None if the log leaves it out."""
     if isinstance(record, OpRecord):
         op = {"kind": "op", "name": record.op, "source": record.implementation}
-        return {**op, "shapes": record.shapes, "path": record.path}
+        facts = {"shapes": record.shapes, "path": record.path, "error": record.error}
+        return {**op, **facts}
     if isinstance(record, RangeRecord):
         return {"kind": "range", "name": record.name}
     if isinstance(record, LaunchRecord):

@@ -28,6 +28,7 @@ class LogEntry:
         block: of a launch, threads in x, y, z.
         bytes: of a copy.
         reason: of a copy or a wait, what asked for it.
+        error: of an op that raised, the error in one line.
     """
 
     number: int
@@ -41,11 +42,12 @@ class LogEntry:
     block: tuple[int, int, int] | None = None
     bytes: int = 0
     reason: str = ""
+    error: str = ""
 
     @property
     def key(self) -> str:
-        """The dispatch key that served an op, or ""."""
-        return self.path[-1][0] if self.path else ""
+        """The dispatch key that served an op, or "" if it raised."""
+        return self.path[-1][0] if self.path and not self.error else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields in plain types; of a source the name, file and line."""

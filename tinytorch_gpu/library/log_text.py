@@ -22,6 +22,7 @@ LEGEND = (
     "asked;\na small letter: nothing was there, and the next one was asked"
 )
 MOST_ROWS = 1000
+DEEPEST = 16  # what lies within more entries stands no further to the right
 
 
 def path_text(path: Sequence[tuple[str, str]]) -> str:
@@ -35,7 +36,7 @@ def path_text(path: Sequence[tuple[str, str]]) -> str:
 
 
 def tree_text(entries: Sequence[LogEntry]) -> str:
-    """Write a log as a tree; an op's path stands on a line of its own.
+    """Write a log as a tree; an op's path and its error stand on lines of their own.
 
     Args:
         entries: those of the log.
@@ -43,10 +44,12 @@ def tree_text(entries: Sequence[LogEntry]) -> str:
     digits = len(str(len(entries)))
     lines = []
     for entry in entries:
-        indent = "  " * entry.depth
+        indent = _indent(entry)
         lines.append(f"{entry.number:>{digits}} {indent}{_line(entry)}")
         if entry.path:
             lines.append(f"{'':{digits}} {indent}    {path_text(entry.path)}")
+        if entry.error:
+            lines.append(f"{'':{digits}} {indent}    raised {entry.error}")
     return "\n".join(shorten(line, WIDTH) for line in lines) or "the log is empty"
 
 
@@ -74,6 +77,10 @@ def _launched(entries: Sequence[LogEntry], position: int) -> int:
     return sum(o.kind == "launch" and o.depth == depth + 1 for o in within)
 
 
+def _indent(entry: LogEntry) -> str:
+    return "  " * min(entry.depth, DEEPEST)
+
+
 def _line(entry: LogEntry) -> str:
     if entry.kind == "launch":
         return f"launch {entry.source}, {_configuration(entry)}"
@@ -95,12 +102,13 @@ def _configuration(entry: LogEntry) -> str:
 
 def _cells(row: tuple[LogEntry, int]) -> list[Any]:
     entry, launches = row
-    indent = "  " * entry.depth
+    indent = _indent(entry)
     if entry.kind != "op":
         what, _, reason = _line(entry).partition(": ")
         return [entry.number, indent + what, "", "", "", reason]
     shapes = " ".join(map(_shape, entry.shapes))
-    served = entry.path[-1][1] if entry.path else ""
+    served = entry.path[-1][1] if entry.path and not entry.error else ""
+    served += f"raised {entry.error}" * bool(entry.error)
     name = indent + _plain(entry.name)
     return [entry.number, name, shapes, _letters(entry), launches or "", served]
 

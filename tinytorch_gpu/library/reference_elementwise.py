@@ -1,22 +1,15 @@
-"""References of element-wise ops and of ops along an axis: NumPy, in float64."""
+"""References of element-wise ops: NumPy, in float64."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.library.cases import (
-    Case,
-    Given,
-    OpFacts,
-    case,
-    pairs,
-    real,
-    single,
-    spread,
-)
+from tinytorch_gpu.library.cases import Case, Given, OpFacts, case, real, single
+from tinytorch_gpu.library.reference_inputs import like, pairs, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,35 +20,86 @@ __all__ = ["ELEMENTWISE"]
 GELU_SLOPE = float(np.float32(1.702))
 
 
-def _unary(reference: Callable[..., Any], *limits: float, special: bool = True) -> Any:
+def _unary(
+    reference: Callable[..., Any],
+    *limits: float,
+    slack: float = 1.0,
+    is_relative: bool = False,
+) -> Any:
     def cases() -> Iterator[Case]:
-        for x in spread(*limits, special=special):
+        for x in spread(*limits):
             yield Case((x,))
-        out = np.zeros((3, 4), np.float32)
-        yield case(real((3, 4), low=limits[0] if limits else -3), out=out)
+        yield from _into_out(1)
 
-    return OpFacts(_without_out(reference), cases)
+    return OpFacts(_without_out(reference), cases, (), slack, is_relative)
+
+
+def _into_out(operands: int) -> Iterator[Case]:
+    """Yield calls with an `out` that has gaps, and one that is an operand."""
+    arrays = [Given(real((3, 4), low=0.5, seed=i)) for i in range(operands)]
+    gaps = Given(np.zeros((8, 3), np.float32), lambda a: a[::2].T, "every second")
+    yield Case(tuple(arrays), {"out": gaps})
+    yield Case(tuple(arrays), {"out": arrays[0]})
 
 
 def _rounding() -> Any:
     """Halves, and numbers that have no fraction, beside the usual ones."""
 
     def cases() -> Iterator[Case]:
-        yield from _unary(np.rint).cases()
+        yield from _exact(np.rint).cases()
         yield case(single([0.5, 1.5, 2.5, -0.5, -1.5, 2.0**22 + 0.5, 2.0**23 + 1]))
-        yield case(np.arange(-3, 4, dtype=np.int32))
 
-    return OpFacts(lambda x, decimals=0, out=None: np.round(x, decimals, out), cases)
+    def rounded(x: Any, decimals: int = 0, out: Any = None) -> Any:
+        del out
+        return np.round(x, decimals)
+
+    return OpFacts(rounded, cases, slack=0)
 
 
 def _question(reference: Callable[..., Any]) -> Any:
-    return OpFacts(reference, lambda: (Case((x,)) for x in spread()))
-
-
-def _binary(reference: Callable[..., Any], *limits: float, special: bool = True) -> Any:
     def cases() -> Iterator[Case]:
-        for both in pairs(*limits, special=special):
+        for x in spread():
+            yield Case((x,))
+        yield case(np.array([True, False, True]))
+
+    return OpFacts(reference, cases)
+
+
+def _binary(
+    reference: Callable[..., Any],
+    *limits: float,
+    slack: float = 1.0,
+    is_relative: bool = False,
+) -> Any:
+    def cases() -> Iterator[Case]:
+        for both in pairs(*limits):
             yield Case(both)
+        yield from _into_out(2)
+
+    return OpFacts(_without_out(reference), cases, (), slack, is_relative)
+
+
+def _power() -> Any:
+    """Integers have no negative powers in NumPy."""
+
+    def cases() -> Iterator[Case]:
+        for both in pairs(0.5, 3.0, special=False):
+            yield Case(both)
+        yield case(np.array([-3, 2, 5], np.int32), np.array([3, 5, 0], np.int32))
+        yield from _into_out(2)
+
+    return OpFacts(_without_out(np.power), cases)
+
+
+def _compared(reference: Callable[..., Any]) -> Any:
+    """Answer with bools, which is why `out` would have to be one of bools."""
+
+    def cases() -> Iterator[Case]:
+        for both in pairs():
+            yield Case(both)
+        out = np.zeros((3, 4), np.bool_)
+        yield case(real((3, 4)), real((3, 4), seed=1), out=out)
+        yield case(np.array([True, False]), np.array([[True], [False]]))
 
     return OpFacts(_without_out(reference), cases)
 
@@ -73,7 +117,8 @@ def _sigmoid(x: Any) -> Any:
 
 
 def _gelu(x: Any) -> Any:
-    return x * _sigmoid(GELU_SLOPE * x)
+    """Return x sigmoid(1.702 x); at -inf its limit, 0, as TinyTorch has it."""
+    return np.where(np.isneginf(x), 0, x * _sigmoid(GELU_SLOPE * x))
 
 
 def _gelu_backward(grad: Any, x: Any) -> Any:
@@ -81,29 +126,28 @@ def _gelu_backward(grad: Any, x: Any) -> Any:
     return grad * (share + x * GELU_SLOPE * share * (1 - share))
 
 
-def _backward(reference: Callable[..., Any]) -> Any:
+def _backward(reference: Callable[..., Any], slack: float = 1.0) -> Any:
     """Gradients take the output's gradient and what the forward step kept."""
 
     def cases() -> Iterator[Case]:
         for x in spread(-0.9, 0.9, special=False):
-            grad = real(x.base.shape, x.base.dtype.name, seed=1)
-            yield Case((Given(grad, x.view, x.note), x))
-        yield case(single([1, 2, 3, 4]), single([0.0, -0.0, 0.5, -0.5]))
+            yield Case((like(x), x))
 
-    return OpFacts(reference, cases)
+    return OpFacts(reference, cases, slack=slack)
 
 
 def _where_cases() -> Iterator[Case]:
     for x, y in pairs():
         shapes = [v.on_host().shape for v in (x, y) if isinstance(v, Given)]
-        chosen = np.asarray(real(np.broadcast_shapes(*shapes), seed=3) > 0)
-        if not isinstance(x, Given) or x.base.dtype != np.int32:
-            yield case(chosen, x, y)
+        yield case(np.asarray(real(np.broadcast_shapes(*shapes), seed=3) > 0), x, y)
+    yield case(np.array([[True], [False]]), real((2, 3)), real((3,), seed=1))
 
 
 def _clamp_cases() -> Iterator[Case]:
     for x in spread():
         yield Case((x,), {"min": -1.0, "max": 0.5})
+    for given in _into_out(1):
+        yield replace(given, parameters={"min": -1.0, "max": 0.5, **given.parameters})
     yield case(real((7,)), min=0.0)
     yield case(real((7,)), max=0.0)
 
@@ -121,8 +165,7 @@ def _clamp_backward(grad: Any, x: Any, min: Any = None, max: Any = None) -> Any:
 
 def _clamp_backward_cases() -> Iterator[Case]:
     for x in spread(special=False):
-        grad = Given(real(x.base.shape, x.base.dtype.name, seed=1), x.view, x.note)
-        yield Case((grad, x), {"min": -1.0, "max": 0.5})
+        yield Case((like(x), x), {"min": -1.0, "max": 0.5})
 
 
 def _copy_cases() -> Iterator[Case]:
@@ -145,7 +188,8 @@ def _fill(out: Any, value: float) -> Any:
 
 def _fill_cases() -> Iterator[Case]:
     for x in spread(special=False):
-        yield Case((x, 2.5))
+        if x.note != "repeated":  # no array to write into
+            yield Case((x, 2.5))
 
 
 def _masked_cases() -> Iterator[Case]:
@@ -170,67 +214,72 @@ def _dropout(x: Any, mask: Any, p: float = 0.5) -> Any:
 
 
 def _triangle_cases() -> Iterator[Case]:
-    for shape in ((1, 1), (3, 4), (2, 4, 3), (33, 40), (0, 3)):
+    for shape in ((1, 1), (3, 4), (2, 4, 3), (33, 40), (3, 1100), (1100, 3), (0, 3)):
         yield case(real(shape))
         yield case(real(shape), diagonal=-1)
     yield Case((Given(real((4, 5)), lambda a: a.T, "transposed"),), {"diagonal": 1})
+    yield case(single([[np.nan, np.inf], [np.inf, np.nan]]))
+    yield case(np.arange(1, 10, dtype=np.int32).reshape(3, 3))
+    yield case(real((3, 3), "float64"))
 
 
-_positive = partial(_unary, special=False)
+_exact = partial(_unary, slack=0)
+_relative = partial(_unary, is_relative=True)
+_chosen = partial(_binary, slack=0)
 
 ELEMENTWISE: dict[str, OpFacts] = {
-    "neg": _unary(np.negative),
-    "exp": _unary(np.exp),
-    "log": _positive(np.log, 0.1, 5.0),
-    "sqrt": _positive(np.sqrt, 0.0, 9.0),
-    "abs": _unary(np.abs),
-    "square": _unary(np.square),
-    "floor": _unary(np.floor),
-    "ceil": _unary(np.ceil),
-    "trunc": _unary(np.trunc),
+    "neg": _exact(np.negative),
+    "exp": _relative(np.exp),
+    "log": _unary(np.log, 0.1, 5.0),
+    "sqrt": _relative(np.sqrt, 0.0, 9.0),
+    "abs": _exact(np.abs),
+    "square": _relative(np.square),
+    "floor": _exact(np.floor),
+    "ceil": _exact(np.ceil),
+    "trunc": _exact(np.trunc),
     "round": _rounding(),
-    "sign": _unary(np.sign),
+    "sign": _exact(np.sign),
     "sin": _unary(np.sin),
     "cos": _unary(np.cos),
-    "log1p": _positive(np.log1p, -0.9, 5.0),
-    "expm1": _unary(np.expm1),
-    "reciprocal": _unary(np.reciprocal),
-    "relu": _unary(lambda x: np.maximum(x, 0)),
+    "log1p": _relative(np.log1p, -0.9, 5.0),
+    "expm1": _relative(np.expm1),
+    "reciprocal": _relative(np.reciprocal),
+    "relu": _exact(lambda x: np.maximum(x, 0)),
     "sigmoid": _unary(_sigmoid),
     "tanh": _unary(np.tanh),
-    "gelu": _positive(_gelu),
+    "gelu": _unary(_gelu),
     "logical_not": _question(np.logical_not),
     "isfinite": _question(np.isfinite),
     "isnan": _question(np.isnan),
     "add": _binary(np.add),
     "sub": _binary(np.subtract),
-    "mul": _binary(np.multiply),
-    "div": _binary(np.true_divide, 0.5, 3.0),
+    "mul": _binary(np.multiply, is_relative=True),
+    "div": _binary(np.true_divide, 0.5, 3.0, is_relative=True),
     "floor_divide": _binary(np.floor_divide),
     "remainder": _binary(np.remainder),
     "logaddexp": _binary(np.logaddexp),
-    "pow": _binary(np.power, 0.5, 3.0, special=False),
-    "maximum": _binary(np.maximum),
-    "minimum": _binary(np.minimum),
-    "gt": _binary(np.greater),
-    "ge": _binary(np.greater_equal),
-    "lt": _binary(np.less),
-    "le": _binary(np.less_equal),
-    "eq": _binary(np.equal),
-    "ne": _binary(np.not_equal),
-    "logical_and": _binary(np.logical_and),
-    "logical_or": _binary(np.logical_or),
-    "where": OpFacts(np.where, _where_cases),
-    "clamp": OpFacts(_clamp, _clamp_cases),
-    "clamp_backward": OpFacts(_clamp_backward, _clamp_backward_cases),
-    "copy": OpFacts(_copy, _copy_cases),
-    "fill": OpFacts(_fill, _fill_cases, mutates=(0,)),
-    "masked_fill": OpFacts(_masked_fill, _masked_cases),
+    "pow": _power(),
+    "maximum": _chosen(np.maximum),
+    "minimum": _chosen(np.minimum),
+    "gt": _compared(np.greater),
+    "ge": _compared(np.greater_equal),
+    "lt": _compared(np.less),
+    "le": _compared(np.less_equal),
+    "eq": _compared(np.equal),
+    "ne": _compared(np.not_equal),
+    "logical_and": _compared(np.logical_and),
+    "logical_or": _compared(np.logical_or),
+    "where": OpFacts(np.where, _where_cases, slack=0),
+    "clamp": OpFacts(_clamp, _clamp_cases, slack=0),
+    "clamp_backward": OpFacts(_clamp_backward, _clamp_backward_cases, slack=0),
+    "copy": OpFacts(_copy, _copy_cases, slack=0),
+    "fill": OpFacts(_fill, _fill_cases, mutates=(0,), slack=0),
+    "masked_fill": OpFacts(_masked_fill, _masked_cases, slack=0),
     "dropout": OpFacts(_dropout, _dropout_cases),
     "dropout_backward": OpFacts(_dropout, _dropout_cases),
-    "tril": OpFacts(lambda x, diagonal=0: np.tril(x, diagonal), _triangle_cases),
-    "triu": OpFacts(lambda x, diagonal=0: np.triu(x, diagonal), _triangle_cases),
-    "relu_backward": _backward(lambda grad, x: grad * (x > 0)),
+    "tril": OpFacts(lambda x, diagonal=0: np.tril(x, diagonal), _triangle_cases, (), 0),
+    "triu": OpFacts(lambda x, diagonal=0: np.triu(x, diagonal), _triangle_cases, (), 0),
+    "relu_backward": _backward(lambda grad, x: np.where(x > 0, grad, 0), slack=0),
     "sigmoid_backward": _backward(lambda grad, y: grad * y * (1 - y)),
     "tanh_backward": _backward(lambda grad, y: grad * (1 - y * y)),
     "gelu_backward": _backward(_gelu_backward),

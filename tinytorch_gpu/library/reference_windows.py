@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.library.cases import SUMMED, Case, Given, OpFacts, case, real
+from tinytorch_gpu.library.cases import (
+    SUMMED,
+    Case,
+    Given,
+    OpFacts,
+    case,
+    real,
+    whole,
+)
 from tinytorch_gpu.library.gathering_rules import pair_of, windows
 
 if TYPE_CHECKING:
@@ -90,7 +98,10 @@ def _images() -> Iterator[tuple[Any, Any, dict[str, Any]]]:
     moving = {"stride": 2, "padding": 1, "dilation": (1, 2)}
     yield real((1, 2, 9, 8)), real((2, 2, 3, 3), seed=1), moving
     yield real((0, 1, 4, 4)), real((2, 1, 3, 3), seed=1), {}
+    yield whole((1, 1, 24, 27)), whole((2, 1, 2, 2)), {}
+    yield whole((1, 67, 2, 3)), whole((65, 67, 1, 1)), {}
     yield real((1, 1, 5, 5), "float64"), real((1, 1, 2, 2), "float64", seed=1), {}
+    yield np.arange(9).reshape(1, 1, 3, 3), np.arange(4).reshape(1, 1, 2, 2), {}
 
 
 def _conv2d_cases() -> Iterator[Case]:
@@ -106,7 +117,8 @@ def _conv2d_cases() -> Iterator[Case]:
 def _conv2d_backward_cases() -> Iterator[Case]:
     for x, weight, window in _images():
         shape = _conv2d(x, weight, **window).shape
-        yield case(real(shape, x.dtype.name, seed=3), x, weight, **window)
+        dtype = x.dtype.name if x.dtype.kind == "f" else "float64"
+        yield case(real(shape, dtype, seed=3), x, weight, **window)
 
 
 def _im2col_cases() -> Iterator[Case]:
@@ -126,6 +138,10 @@ def _pool_windows(*, dilated: bool = False) -> Iterator[tuple[Any, dict[str, Any
     yield real((2, 3, 7, 8)), {"kernel_size": 3, "stride": 1, "padding": 1}
     yield real((2, 3, 7, 8)), {"kernel_size": (2, 3), "stride": 2}
     yield real((0, 2, 4, 4)), {"kernel_size": 2}
+    yield whole((1, 3, 40, 41)), {"kernel_size": 2}
+    yield whole((1100, 1, 2, 2)), {"kernel_size": 2}
+    below = real((1, 1, 4, 4), low=-3, high=-1)  # no maximum starts at 0
+    yield below, {"kernel_size": 3, "stride": 1, "padding": 1}
     yield np.ones((1, 1, 4, 4), np.float32), {"kernel_size": 2, "stride": 1}
     yield real((1, 1, 5, 5), "float64"), {"kernel_size": 2}
     if dilated:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from tinytorch_gpu.errors import DuplicateKernelError
-from tinytorch_gpu.library.keys import DispatchKey, device_key
+from tinytorch_gpu.library.keys import DispatchKey, device_key, device_keys
 from tinytorch_gpu.library.registration import Registration, registration
-from tinytorch_gpu.library.schema import qualified, schema_of
+from tinytorch_gpu.library.schema import known_op, qualified, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +28,7 @@ __all__ = [
     "put",
     "register_kernel",
     "registered",
+    "shipped",
     "take_away",
     "when_changed",
 ]
@@ -69,8 +70,9 @@ def impl(
 
     Raises:
         OpNotFoundError: no op has that name.
-        ValueError: kernels cannot be registered for that device.
+        UnknownDeviceError: a type is no device type and no key.
         UnsupportedError: what is registered is no Python function.
+        SchemaError: the function does not take what the op's schema says.
         DuplicateKernelError: another function of yours is registered there.
 
     Example:
@@ -82,13 +84,12 @@ def impl(
         >>> find("lesson::same", DispatchKey.SIMGPU).function is same
         True
     """
-    op = qualified(qualname)
-    names = types if isinstance(types, (tuple, list)) else (types,)
-    keys = [device_key(name) for name in names]
-    schema_of(op)
+    op, keys = known_op(qualname), device_keys(types)
 
     def register(function: Function) -> Function:
-        made = registration(function)
+        made = registration(function, op, schema_of(op))
+        for key in keys:
+            _check_is_single(op, key, made)
         for key in keys:
             _register(op, key, made)
         return function
@@ -118,8 +119,9 @@ def register_kernel(
 
     Raises:
         OpNotFoundError: no op has that name.
-        ValueError: kernels cannot be registered for that device.
+        UnknownDeviceError: a type is no device type and no key.
         UnsupportedError: what is registered is no Python function.
+        SchemaError: the function does not take what the op's schema says.
         DuplicateKernelError: another function of yours is registered there.
 
     Example:
@@ -147,11 +149,12 @@ def override(
 
     Raises:
         OpNotFoundError: no op has that name.
+        UnknownDeviceError: the device is no device type and no key.
         UnsupportedError: it is no Python function.
+        SchemaError: it does not take what the op's schema says.
     """
-    op, key = qualified(qualname), device_key(device)
-    schema_of(op)
-    made = registration(function)
+    op, key = known_op(qualname), device_key(device)
+    made = registration(function, op, schema_of(op))
     put(op, key, made)
     try:
         yield
@@ -182,6 +185,11 @@ def registered(key: DispatchKey = DispatchKey.SIMGPU) -> dict[str, KernelSource]
     return {op: _table[op, key][-1].source for op in ops if op != ANY_OP}
 
 
+def shipped(op: str, key: DispatchKey) -> Registration | None:
+    """Return this package's own function of an op at a key, or None."""
+    return next((r for r in _table.get((op, key), []) if r.is_shipped), None)
+
+
 def put(op: str, key: DispatchKey, made: Registration) -> None:
     """Put a registration on top of an op's others."""
     _table.setdefault((op, key), []).append(made)
@@ -196,14 +204,22 @@ def take_away(op: str, key: DispatchKey, made: Registration) -> None:
 
 
 def _register(op: str, key: DispatchKey, made: Registration) -> None:
-    """Put a function on top; what it redefines goes, what it contradicts is told."""
-    stack = _table.get((op, key), [])
-    for old in list(stack):
+    """Put a function on top; what it redefines goes."""
+    for old in list(_table.get((op, key), [])):
         if _is_rerun(old, made):
             take_away(op, key, old)
-    if stack and not (stack[-1].is_shipped or stack[-1].is_fallthrough):
-        raise _duplicate(op, key, stack[-1], made)
     put(op, key, made)
+
+
+def _check_is_single(op: str, key: DispatchKey, made: Registration) -> None:
+    """Refuse a function beside another one of the learner's that it does not redefine.
+
+    Raises:
+        DuplicateKernelError: both would stay.
+    """
+    others = [o for o in _table.get((op, key), []) if not _is_rerun(o, made)]
+    if others and not (others[-1].is_shipped or others[-1].is_fallthrough):
+        raise _duplicate(op, key, others[-1], made)
 
 
 def _is_rerun(old: Registration, new: Registration) -> bool:

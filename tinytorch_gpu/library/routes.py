@@ -8,6 +8,7 @@ found at each call.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -124,11 +125,10 @@ def _lower(
     if function is not None:
         return Route(decompose, function, found, path, upper.is_labelled)
     function, found, met = _asked(op, cpu)
-    function = host if found is None else function
     if not is_cpu_allowed(op):
         function, met = None, "not allowed"
     elif found is None and host is not None:
-        met = "NumPy"
+        function, met = _quiet(host), "NumPy"
     path = (*path, (cpu.value, met))
     if function is None:
         return Route(None, None, None, path, upper.is_labelled)
@@ -157,6 +157,17 @@ def _through_host(op: str, host: Callable[..., Any]) -> Callable[..., Any]:
     def compute(*operands: Any, **parameters: Any) -> Any:
         values = [_on_host(o, reason) for o in operands]
         return to_device(np.asarray(host(*values, **parameters)), reason)
+
+    return compute
+
+
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let NumPy give NaN and infinity without a warning, as the device does."""
+
+    def compute(*values: Any, **parameters: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return function(*values, **parameters)
 
     return compute
 

@@ -10,8 +10,11 @@ import difflib
 import re
 
 from tinytorch_gpu.errors import DuplicateKernelError, OpNotFoundError
+from tinytorch_gpu.library.schema_text import plain_parameters
 
-__all__ = ["define", "defined", "qualified", "schema_of"]
+__all__ = ["define", "defined", "known_op", "qualified", "schema_of"]
+
+NAME = re.compile(r"[^\W\d]\w*::[^\W\d]\w*(\.\w+)?")  # mine::add, mine::add.out
 
 SHIPPED = """
 add(x, y, out=None)            sub(x, y, out=None)          mul(x, y, out=None)
@@ -92,21 +95,23 @@ def define(qualname: str, schema: str) -> None:
 
     Raises:
         DuplicateKernelError: the op exists with other parameters.
-        OpNotFoundError: the name has no namespace.
+        OpNotFoundError: the name has no namespace, or is no name.
+        SchemaError: the schema cannot be read.
 
     Example:
         >>> define("lesson::double", "(Tensor x, *, float by=2.0) -> Tensor")
         >>> schema_of("lesson::double")
         '(x, *, by=2.0)'
     """
-    parameters = _plain(schema)
-    if "::" not in qualname:
+    if not isinstance(qualname, str) or not NAME.fullmatch(qualname):
+        short = qualname if str(qualname).isidentifier() else "op"
         raise OpNotFoundError(
-            f"the op name {qualname!r} has no namespace",
-            where="library.define",
-            why="an op is named namespace::name",
-            fix=f'library.define("mine::{qualname}", "{schema}")',
+            f"{qualname!r} is no op's name, or has no namespace",
+            where=f"library.define({qualname!r}, ...)",
+            why="an op is named namespace::name, two names as Python's",
+            fix=f'library.define("mine::{short}", "{schema}")',
         )
+    parameters = plain_parameters(qualname, schema)
     if _schemas.get(qualname, parameters) != parameters:
         raise DuplicateKernelError(
             f"op `{qualname}` is defined already, with other parameters",
@@ -127,9 +132,9 @@ def schema_of(qualname: str) -> str:
         >>> schema_of("tinytorch::softmax")
         '(x, dim=-1)'
     """
-    if qualname in _schemas:
+    if isinstance(qualname, str) and qualname in _schemas:
         return _schemas[qualname]
-    near = difflib.get_close_matches(qualname, _schemas, n=3)
+    near = difflib.get_close_matches(str(qualname), _schemas, n=3)
     raise OpNotFoundError(
         f"no op is named {qualname!r}",
         where="library",
@@ -157,10 +162,16 @@ def qualified(name: str) -> str:
     return name if "::" in name else f"tinytorch::{name}"
 
 
-def _plain(schema: str) -> str:
-    """Drop what PyTorch writes more: types before names, and what is returned."""
-    taken = schema.partition("->")[0].strip().removeprefix("(").removesuffix(")")
-    parts = re.split(r",(?![^\[(]*[\])])", taken)
-    names = [part.strip().partition("=") for part in parts if part.strip()]
-    plain = [f"{(left.split() or [''])[-1]}{eq}{right}" for left, eq, right in names]
-    return f"({', '.join(plain)})"
+def known_op(name: str) -> str:
+    """Return the qualified name of an op that is defined.
+
+    Raises:
+        OpNotFoundError: no op has that name.
+
+    Example:
+        >>> known_op("add")
+        'tinytorch::add'
+    """
+    op = qualified(name) if isinstance(name, str) else name
+    schema_of(op)
+    return op

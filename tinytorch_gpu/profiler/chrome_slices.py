@@ -131,6 +131,8 @@ def _scope_args(record: Record) -> dict[str, Any]:
         args["implementation"] = str(record.implementation)
     if record.shapes:
         args["shapes"] = [list(shape) for shape in record.shapes]
+    if record.error:
+        args["raised"] = record.error
     return args | _origin(record)
 
 

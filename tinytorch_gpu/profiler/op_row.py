@@ -54,6 +54,7 @@ class OpRow:
         bill: its own modelled elapsed time by what it was spent on.
         share: own elapsed time ÷ that of the whole profile, 0 to 1.
         paths: the different ways that its calls took through the dispatch keys.
+        errors: what its calls raised, each different error in one line.
     """
 
     op: str
@@ -83,6 +84,7 @@ class OpRow:
     bill: Bill
     share: float
     paths: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
 
     @property
     def elapsed_ns(self) -> float:
@@ -134,6 +136,7 @@ class Tally:
     children: dict[str, None] = field(default_factory=dict)
     implementations: dict[KernelSource, None] = field(default_factory=dict)
     paths: dict[str, None] = field(default_factory=dict)
+    errors: dict[str, None] = field(default_factory=dict)
     bytes_moved: dict[str, int] = field(default_factory=dict)
 
     def add_op(self, record: OpRecord) -> None:
@@ -145,6 +148,8 @@ class Tally:
             self.implementations[record.implementation] = None
         if record.path:
             self.paths[path_text(record.path)] = None
+        if record.error:
+            self.errors[record.error] = None
 
     def add(self, record: Work) -> None:
         """Count one launch, copy, wait or other host work of the op itself."""
@@ -211,4 +216,5 @@ class Tally:
             bill=self.bill,
             share=self.bill.total_ns / total_ns if total_ns else 0.0,
             paths=tuple(self.paths),
+            errors=tuple(self.errors),
         )

@@ -122,9 +122,10 @@ def _cells(row: OpRow, share: float) -> list[str]:
 
 
 def _details(row: OpRow) -> list[str]:
-    """Lines below a row: its shapes, what served it, what it copied."""
+    """Lines below a row: its shapes, what served it, what it raised and copied."""
     details = [*map(_place, row.kernels), *_without_kernel(row)]
     details += [f"keys: {path}" for path in row.paths if _is_redirected(path)]
+    details += [f"raised {error}" for error in row.errors]
     if row.is_on_cpu:  # also where other calls of the op had a kernel
         details.append("CPU fallback")
     if row.input_shapes:

@@ -227,7 +227,8 @@ class OpRecord:
     Args:
         op: qualified name, for example `tinytorch::sigmoid`.
         parent: the op that it ran inside, or "".
-        key: the dispatch key that served it: SimGPU, Decompose, CPU or Autograd.
+        key: the dispatch key that served it: SimGPU, Decompose, CPU or Autograd; "" if
+            it raised.
         implementation: name, file and line of the registered function, or None.
         shapes: shapes of the array operands.
         scope: the run itself, with its start and with what was open around it.
@@ -237,6 +238,7 @@ class OpRecord:
         parameters: name and value of its other parameters, arrays as `ArrayUse`.
         results: the arrays that it gave.
         path: the keys that the call came by, and what it met at each, the last served.
+        error: what it raised, in one line; "" if it ended as it should.
     """
 
     op: str
@@ -251,6 +253,7 @@ class OpRecord:
     parameters: tuple[tuple[str, Any], ...] = ()
     results: tuple[ArrayUse, ...] = ()
     path: tuple[tuple[str, str], ...] = ()
+    error: str = ""
 
 
 Record = (

@@ -77,6 +77,13 @@ def test_any_shape_gives_what_sums_give(pair, close, data):
         close(first, second.copy_to_host(), "f4", 1e-4)
 
 
+@pytest.mark.parametrize("version", NAMES)
+def test_of_integers_the_result_is_float64(version, close):
+    x = cuda.to_device(np.full((1, 1, 2, 2), 200, np.uint8))
+    weight = cuda.to_device(np.full((1, 1, 2, 2), 3, np.uint8))
+    close(conv2d(x, weight, version=version), [[[[2400.0]]]], "float64")
+
+
 def test_no_channels_sum_to_nothing(close):
     x = cuda.device_array((2, 0, 4, 4), np.float32)
     weight = cuda.device_array((3, 0, 2, 2), np.float32)

@@ -5,7 +5,7 @@ import pytest
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.errors import ShapeError
-from tinytorch_gpu.kernels.copying import copy, fill
+from tinytorch_gpu.kernels.copying import copy, fill, in_reals
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
@@ -36,6 +36,15 @@ def test_overlapping_copy(close):
     x = cuda.to_device(np.arange(600, dtype=np.float32))
     copy(x[:-1], out=x[1:])
     close(x, np.r_[0, np.arange(599)])
+
+
+def test_reals_of_integers(close):
+    whole, real = (cuda.to_device(np.arange(3, dtype=d)) for d in ("uint8", "float32"))
+    for made in in_reals(whole, whole):
+        close(made, [0, 1, 2], "float64")
+    kept = in_reals(whole, real)
+    assert kept[0] is whole
+    assert kept[1] is real
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (5, 4)])

@@ -44,6 +44,16 @@ def test_a_transposed_array(pair, close):
     close(layer_norm(x, one, zero), reference(a.astype("f8"), 1, 0), None, 1e-5)
 
 
+def test_integers_are_computed_in_float64(close):
+    a = np.arange(14, dtype=np.uint8).reshape(2, 7) ** 2
+    x, one, zero = map(cuda.to_device, (a, np.ones(7), np.zeros(7)))
+    close(layer_norm(x, one, zero), reference(a.astype("f8"), 1, 0), "float64")
+    slopes = np.arange(14.0).reshape(2, 7)
+    by_x, _, _ = layer_norm_backward(cuda.to_device(slopes), x, one)
+    same = layer_norm_backward(cuda.to_device(slopes), x.astype(np.float64), one)
+    close(by_x, same[0].copy_to_host(), "float64")
+
+
 def test_large_means_cancel_nothing(close):
     a = np.float32([[10_000, 10_001, 10_002, 10_003]])
     one, zero = (cuda.to_device(np.full(4, v, np.float32)) for v in (1, 0))

@@ -47,6 +47,16 @@ def test_transposed_logits(shape, pair, close):
     close(cross_entropy_backward(grad, x, targets), gradient)
 
 
+@pytest.mark.parametrize("classes", [3, 70])
+def test_unsigned_logits_do_not_wrap_around(classes, close):
+    a = (np.arange(2 * classes, dtype=np.uint8) * 7 % 31).reshape(2, classes)
+    x, targets = cuda.to_device(a), cuda.to_device(np.array([1, 2]))
+    loss, gradient = reference(a.astype("f8"), [1, 2])
+    grad = cuda.to_device(np.array(1.0))
+    close(cross_entropy(x, targets), loss, "float64")
+    close(cross_entropy_backward(grad, x, targets), gradient, "float64")
+
+
 @pytest.mark.parametrize("classes", [10, 64])
 def test_launches_and_replay(classes, launches, pair):
     _, x = pair((32, classes))

@@ -79,6 +79,14 @@ def test_nan_stays_in_its_row(length):
     assert np.isfinite(result[1]).all()
 
 
+@pytest.mark.parametrize("length", [3, 70])
+def test_unsigned_logits_do_not_wrap_around(length, close):
+    a = (np.arange(2 * length, dtype=np.uint8) * 7 % 31).reshape(2, length)
+    x = cuda.to_device(a)
+    close(ops.softmax(x), softmax(a.astype("f8"), 1), "float64")
+    close(ops.log_softmax(x), np.log(softmax(a.astype("f8"), 1)), "float64")
+
+
 def test_integers_and_nothing(close):
     close(ops.softmax(cuda.to_device(np.array([1, 1]))), [0.5, 0.5], "float64")
     assert ops.softmax(cuda.device_array((0, 3), np.float32)).shape == (0, 3)

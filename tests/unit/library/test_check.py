@@ -5,14 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from tests.unit.library import wrong_axes
+from tests.unit.library import wrong_axes, wrong_memory, wrong_sizes, wrong_values
 from tests.unit.library.wrong_kernels import WRONG, off_by_one_guard
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import OpNotFoundError, UnsupportedError
 from tinytorch_gpu.library.references import OPS
 from tinytorch_gpu.library.schema import SHIPPED, defined
 
-assert wrong_axes.wrong  # the module has put its kernels into the table, too
+# These modules have put their kernels into the table, too.
+assert all((wrong_axes, wrong_memory, wrong_sizes, wrong_values))
 NAMES = [function.__name__ for _, function, _, _ in WRONG]
 
 
@@ -39,10 +40,11 @@ def test_wrong_kernels_are_found(op, function, kind, words):
     told = [str(finding) for finding in report.findings if finding.kind == kind]
     assert told, str(report)
     assert all(word in told[0] for word in words), str(report)
+    assert max(map(len, str(report).splitlines())) <= 100
 
 
-def test_twenty_mistakes_and_more():
-    assert len(set(NAMES)) == len(NAMES) >= 20
+def test_fifty_mistakes_and_more():
+    assert len(set(NAMES)) == len(NAMES) >= 50
 
 
 def test_the_report_is_data():
@@ -52,17 +54,10 @@ def test_the_report_is_data():
     assert report.verdict == f"wrong on {report.failed} of {report.cases} inputs"
     told = json.loads(json.dumps(report.to_dict()))
     assert told["findings"][0]["kind"] == report.findings[0].kind == "unwritten"
-    assert ["float32", 1.3e-6, 1e-5] in told["tolerances"]
+    assert ["float32", 1.3e-6, float(np.finfo("f4").tiny)] in told["tolerances"]
     assert report._repr_html_().startswith("<pre>tinytorch::square, off_by_one_guard")
     with pytest.raises(AttributeError):
         report.failed = 0
-
-
-def test_lines_fit_a_page():
-    for op, function, _, _ in WRONG:
-        with library.override(op, "simgpu", function):
-            report = library.check(op)
-        assert max(map(len, str(report).splitlines())) <= 100
 
 
 def test_an_op_of_ones_own_brings_its_reference():

@@ -17,6 +17,23 @@ def test_tolerances_are_where_they_are_told(dtype):
     assert difference(outside, np.ones(1), slack=10) is None
 
 
+def test_without_slack_the_last_digit_counts():
+    one = np.ones(1, np.float32)
+    beside = np.nextafter(one, np.float32(2))
+    assert difference(beside, one) is None
+    assert difference(beside, one, slack=0).count == 1
+    nan = np.float32([np.nan])
+    assert difference(nan, nan, slack=0) is None
+
+
+def test_small_numbers_have_digits_too():
+    small, zero = np.float32([1e-6]), np.zeros(1, np.float32)
+    assert difference(zero, small) is None
+    assert difference(zero, small, is_relative=True).count == 1
+    subnormal = np.float32([1e-40])
+    assert difference(zero, subnormal, is_relative=True) is None
+
+
 def dtype_of(name):
     return np.dtype(name).type
 

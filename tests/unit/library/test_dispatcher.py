@@ -50,6 +50,37 @@ def test_nothing_serves():
     assert caught.value.op == "test::nothing"
 
 
+def test_what_the_missing_kernels_fix_says_works():
+    with pytest.raises(MissingKernelError) as caught:
+        library.call("test::missing", device(2), device(2))
+    lines = caught.value.fix.splitlines()
+    assert max(map(len, lines)) <= 90
+    (define,) = (line for line in lines if line.startswith("library.define"))
+    exec(define)
+    library.impl("test::missing", "simgpu")(lambda x, y: x)
+    assert library.call("test::missing", device(2), device(2)).shape == (2,)
+    assert "allow_cpu_fallback('test::missing')" in caught.value.fix
+
+
+def test_the_cpu_fallback_gives_nan_without_a_warning_as_a_kernel_does():
+    for name, function in {"arccosh": np.arccosh, "nanmean": np.nanmean}.items():
+        library.allow_cpu_fallback(name)
+        try:
+            seen = function(device(2) * 0), function(cuda.device_array(0, np.float32))
+        finally:
+            library.allow_cpu_fallback(name, allowed=False)
+        assert np.isnan(seen[0].copy_to_host()).all() == (name == "arccosh")
+        assert np.isnan(seen[1].copy_to_host()).all()
+
+
+def test_a_cpu_function_of_the_learner_may_warn():
+    library.define("test::warns", "(x)")
+    library.impl("test::warns", "cpu")(lambda x: np.log(x))
+    library.allow_cpu_fallback("test::warns")
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        library.call("test::warns", device(2) * 0)
+
+
 def test_cpu_fallback_only_where_allowed_and_copies_are_recorded():
     x = device(4)
     with pytest.raises(MissingKernelError):

@@ -97,6 +97,7 @@ def softmax_kernel(x, out):
 
 def launch_rows(kernel, x, dim):
     """Move an axis to the end, launch a thread for each row, move it back."""
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
     axis = dim % x.ndim
     order = [*(i for i in range(x.ndim) if i != axis), axis]
     moved = x.transpose(tuple(order))

@@ -12,6 +12,7 @@ import numpy as np
 
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import float32
+from tinytorch_gpu.kernels.unary import tanh
 from tinytorch_gpu.memory import DeviceArray
 
 WRONG = []
@@ -39,6 +40,13 @@ def blocks(count):
 
 def like(x, dtype=None):
     return cuda.device_array(x.shape, x.dtype if dtype is None else dtype)
+
+
+def mapped(kernel, x, out, dtype=None, grid=None):
+    """Launch a kernel for the elements of x, side by side; 256 threads a block."""
+    made = like(x, dtype)
+    kernel[grid or blocks(x.size), THREADS](x.copy().reshape(-1), made.reshape(-1))
+    return made if out is None else fill_in(out, made)
 
 
 def real(x):
@@ -145,10 +153,10 @@ def elementwise(kernel, x, y, out):
             flat.append(value.broadcast_to(shape).copy().reshape(-1))
         else:
             flat.append(cuda.to_device(np.full(shape, value, dtype)).reshape(-1))
-    made = cuda.device_array(shape, dtype) if out is None else out
+    made = cuda.device_array(shape, dtype)
     if made.size:
         kernel[blocks(made.size), THREADS](*flat, made.reshape(-1))
-    return made
+    return made if out is None else fill_in(out, made)
 
 
 @wrong("maximum", "difference", "the reference has nan", "NaN or infinite elements")
@@ -179,9 +187,9 @@ def single_tanh_kernel(x, out):
 
 @wrong("tanh", "difference", "a float64 array")
 def float64_is_computed_in_float32(x, out=None):
-    out = like(x, real(x)) if out is None else out
-    single_tanh_kernel[blocks(x.size), THREADS](x.reshape(-1), out.reshape(-1))
-    return out
+    if x.dtype.kind != "f":
+        return tanh(x, out)
+    return mapped(single_tanh_kernel, x, out)
 
 
 @cuda.jit

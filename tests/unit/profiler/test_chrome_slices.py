@@ -33,6 +33,11 @@ def test_an_op_is_as_long_as_its_scope():
     }
 
 
+def test_an_op_that_raised_tells_it():
+    record = OpRecord(ADD.name, "", "", None, (), ADD, 50.0, error="KeyError: 'x'")
+    assert host_slice(record).args == {"key": "", "raised": "KeyError: 'x'"}
+
+
 def test_a_range_is_an_annotation():
     made = host_slice(RangeRecord("step", 10.0, 60.0, 0, STEP))
     assert (made.name, made.category) == ("step", "user_annotation")
