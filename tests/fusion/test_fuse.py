@@ -220,27 +220,14 @@ def test_a_result_may_be_a_view(arrays):
         )
 
 
-BASE = None
-
-
-@pytest.fixture(autouse=True)
-def _base():
-    """Make what is no argument anew: other tests take devices away."""
-    global BASE  # noqa: PLW0603
-    BASE = cuda.to_device(np.ones((8, 8), np.float32))
-
-
 # function: what its reason says
 REFUSED = [
     (programs.gelu_with_host, "host read"),
-    (programs.gelu_with_consumer, "matmul is no element-wise op"),
+    (programs.gelu_with_consumer, "no rule for matmul"),
     (programs.softmax_over_columns, "barrier"),
     (lambda x: x * 2.0, "nothing to fuse"),
-    (lambda x: np.exp(x) + BASE, "is no argument"),
     (lambda x: float(np.exp(x * 2.0)[0, 0]), "host read"),
     (lambda x: x * 2.0 + cuda.to_device(np.ones(8, np.float32)), "copies 32 B"),
-    (lambda x: (x * 2.0 + 1.0, "text"), "returns a str"),
-    (lambda x: np.add(x * 2.0, 1.0, out=BASE), "is changed that is no argument"),
 ]
 
 

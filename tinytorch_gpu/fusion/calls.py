@@ -1,206 +1,147 @@
-"""What is known of the calls of a function: for each form of its arguments a kernel.
+"""`Calls`: runs a function while its launches wait, and one kernel in their place.
 
-A form is met for the first time: the function runs as it is, is recorded, and its
-kernel is run and checked. Other numbers are met: the function is recorded once more, to
-see whether the kernel can take them as parameters.
+Whatever the function reads, draws or changes, it does so in each call; only what its
+ops do on the device is left to a kernel. The kernel is known by the ops: their order,
+arrays, lines of code. Numbers that are other ones in another call become parameters.
 """
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.fusion.arguments import snapshot
-from tinytorch_gpu.fusion.forms import (
-    arrays_of,
-    form_of,
-    gap_between,
-    numbers_of,
-    values_of,
-)
+from tinytorch_gpu.fusion.forms import copied, gap_between
 from tinytorch_gpu.fusion.making import program_of
-from tinytorch_gpu.fusion.program import Program, numbers_agree
 from tinytorch_gpu.fusion.reasons import Reason
-from tinytorch_gpu.fusion.recording import record
-from tinytorch_gpu.integration.reachable import Reachable
-from tinytorch_gpu.library.keys import DispatchKey
-from tinytorch_gpu.library.registry import find
+from tinytorch_gpu.fusion.seen import Seen
+from tinytorch_gpu.memory import elements_of
+from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.held import holding
+from tinytorch_gpu.trace import CopyRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from inspect import BoundArguments
 
     from tinytorch_gpu.fusion.arguments import Leaf
-    from tinytorch_gpu.fusion.recording import Recorded
-    from tinytorch_gpu.trace import KernelSource
+    from tinytorch_gpu.fusion.program import Program
+    from tinytorch_gpu.runtime.held import Held
 
-__all__ = ["TOLERANCE", "Calls", "Known"]
+__all__ = ["TOLERANCE", "Calls", "looked_at", "unlike"]
 
 TOLERANCE = 1e-6  # |fused − unfused| ÷ max(1, |unfused|) of float32 results
-ASKED = (DispatchKey.AUTOGRAD, DispatchKey.PROFILER, DispatchKey.SIMGPU)
-MOST_KERNELS = 8  # written anew because a number is a part of the kernel
+MOST_FORMS = 64  # of one function whose kernels are kept
 
 
 @dataclass(eq=False)
-class Known:
-    """What is known of one form of arguments.
-
-    Args:
-        program: the kernel, or why there is none.
-        numbers: values of the number arguments that it was made with.
-        are_parameters: other numbers were tried, and the kernel takes them.
-        others: kernels written anew for other numbers.
-        is_told: the reason was told.
-        served: what served each of the ops when they were recorded, at each key.
-        reach: what the function's code can reach, to see whether it has changed.
-        is_steered: a number decides more than a result, so no other one is tried.
-    """
+class _Known:
+    """What is known of one form: its kernel for the numbers met last."""
 
     program: Program | Reason
-    numbers: tuple[Any, ...] = ()
-    are_parameters: bool = False
-    others: int = 0
-    is_told: bool = False
-    served: tuple[tuple[str, Any], ...] = ()
-    reach: Reachable | None = None
-    is_steered: bool = False
-    refused: Known | None = None
-
-    @property
-    def is_current(self) -> bool:
-        """Tell whether the same functions serve the ops, and nothing read changed."""
-        is_same = self.reach is None or self.reach.is_same()
-        return is_same and all(_serving(op) == sites for op, sites in self.served)
-
-
-def _serving(op: str) -> tuple[KernelSource | None, ...]:
-    found = [find(op, key) for key in ASKED]
-    return tuple(one.source if one else None for one in found)
-
-
-def _with_state(given: tuple[Leaf, ...]) -> str:
-    """Name an argument that may change unseen: an object with attributes."""
-    for leaf in given:
-        is_plain = leaf.array is not None or leaf.is_number
-        if not is_plain and hasattr(leaf.value, "__dict__"):
-            return leaf.name
-    return ""
+    numbers: tuple[Any, ...]
+    varied: set[int] = field(default_factory=set)
+    checked: set[str] = field(default_factory=set)  # texts of kernels
 
 
 class Calls:
-    """Kernels of one function, by the forms of its arguments.
+    """Kernels of one function, by the forms of what it did.
 
     Args:
         name: of the function.
-        function: what is fused.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self._name, self._function = name, function
-        self._known: dict[Any, Known] = {}
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._known: dict[Any, _Known] = {}
 
-    def known(self, given: tuple[Leaf, ...]) -> Known | None:
-        """Return what a call with such arguments would use, if it is known."""
-        form, numbers = form_of(given), numbers_of(given)
-        found = self._known.get(form)
-        if found is not None and not (found.are_parameters or found.numbers == numbers):
-            found = self._known.get((form, numbers))
-        return found if found is not None and found.is_current else None
-
-    def find(self, bound: BoundArguments, given: tuple[Leaf, ...]) -> tuple[Known, Any]:
-        """Return what is known of such arguments, made if they are new.
+    def run(
+        self, function: Callable[[], Any], given: tuple[Leaf, ...]
+    ) -> tuple[Any, Program | Reason]:
+        """Run a function on the current device.
 
         Args:
-            bound: the call's arguments.
-            given: their leaves.
+            function: without arguments.
+            given: leaves of its arguments.
 
         Returns:
-            What is known, and the kernel's result if it was just made and run.
+            Its result, and the kernel that did its work or why it ran op by op.
         """
-        form, numbers = form_of(given), numbers_of(given)
-        known = self._known.get(form)
-        if known is None or not known.is_current:
-            known, result = self._made(bound, given)
-            self._known[form] = known
-            return known, result
-        if known.numbers == numbers or known.are_parameters:
-            return known, None
-        if isinstance(known.program, Reason) and not known.is_steered:
-            return known, None
-        exact = self._known.get((form, numbers))
-        if exact is not None and exact.is_current:
-            return exact, None
-        return self._with_numbers(known, bound, given), None
+        with holding(current_device()) as held:
+            result = function()
+        if held.was_looked_at:
+            return result, looked_at(held)
+        seen = Seen(held, given)
+        known = self._of(seen)
+        if isinstance(known.program, Reason):
+            seen.run()
+        elif known.program.kernel.source in known.checked:
+            known.program.run(seen)
+        else:
+            self._first(known, known.program, seen)
+        return result, known.program
 
-    def _made(
-        self, bound: BoundArguments, given: tuple[Leaf, ...]
-    ) -> tuple[Known, Any]:
-        """Record the function, write its kernel, run and check it."""
-        arrays, numbers = arrays_of(given), numbers_of(given)
-        if inspect.ismethod(self._function) or (name := _with_state(given)):
-            what = "a method" if inspect.ismethod(self._function) else f"object {name}"
-            text = f"attributes of {what} may change unseen: pass numbers and arrays"
-            return Known(Reason("no rule", text), numbers), None
-        reach = Reachable([self._function], [])
-        restore = snapshot(arrays)
-        run = record(self._function, bound)
-        program = program_of(self._name, run)
-        known = self._known_of(program, run, numbers, reach)
-        wanted = values_of(run.result), values_of(arrays)
-        restore()
-        if isinstance(program, Reason):
-            return known, None
-        result = program.run(given)
-        got = values_of(result), values_of(arrays)
-        gap = max(gap_between(g, w) for g, w in zip(got, wanted, strict=True))
+    def _of(self, seen: Seen) -> _Known:
+        """Return what is known of a form, for the numbers of a call."""
+        known = self._known.get(seen.form)
+        if known is None:
+            if len(self._known) >= MOST_FORMS:
+                self._known.clear()
+            known = _Known(program_of(self._name, seen), seen.numbers)
+            self._known[seen.form] = known
+        elif not _same(known.numbers, seen.numbers):
+            pairs = enumerate(zip(known.numbers, seen.numbers, strict=True))
+            known.varied |= {i for i, (old, new) in pairs if not _same(old, new)}
+            known.program = program_of(self._name, seen, known.varied)
+            known.numbers = seen.numbers
+        return known
+
+    def _first(self, known: _Known, program: Program, seen: Seen) -> None:
+        """Run op by op and as one kernel, and compare what both store."""
+        gap = unlike(program, seen)
         if gap > TOLERANCE:
-            restore()
-            text = f"its values differ by {gap:.1e} from those of the ops"
-            known.program = Reason("dtype", text)
-            return known, None
-        return known, result
+            text = f"the kernel's values differ by {gap:.1e} from those of the ops"
+            known.program = Reason("values", text)
+        else:
+            known.checked.add(program.kernel.source)
 
-    def _known_of(
-        self,
-        program: Program | Reason,
-        run: Recorded,
-        numbers: tuple[Any, ...],
-        reach: Reachable | None,
-    ) -> Known:
-        served = tuple((op, _serving(op)) for op, _ in run.served)
-        return Known(
-            program, numbers, served=served, reach=reach, is_steered=run.is_steered
-        )
 
-    def _with_numbers(
-        self, known: Known, bound: BoundArguments, given: tuple[Leaf, ...]
-    ) -> Known:
-        """Try whether the kernel takes other numbers; else make one for these."""
-        if known.others >= MOST_KERNELS:
-            text = f"a number of {self._name} is a part of the kernel, and is another"
-            reason = Reason("no rule", f"{text} in each call: pass it as a float")
-            known.refused = known.refused or Known(reason)
-            return known.refused
-        restore = snapshot(arrays_of(given))
-        run = record(self._function, bound)
-        again = program_of(self._name, run)
-        restore()
-        # A float that is compared with an int does not ask it, so an int may decide
-        # something unseen.
-        pairs = zip(known.numbers, numbers_of(given), strict=True)
-        has_other_int = any(a != b and isinstance(b, int) for a, b in pairs)
-        is_steered = known.is_steered or run.is_steered or has_other_int
-        if (
-            isinstance(again, Program)
-            and isinstance(known.program, Program)
-            and not is_steered
-            and numbers_agree(known.program, again, given)
-        ):
-            known.are_parameters = True
-            return known
-        known.others += 1
-        known.is_steered = is_steered
-        fresh = self._known_of(again, run, numbers_of(given), known.reach)
-        self._known[form_of(given), fresh.numbers] = fresh
-        return fresh
+def unlike(program: Program, seen: Seen) -> float:
+    """Run what waits op by op, then as one kernel; return by how much they differ.
+
+    Where they differ by more than `TOLERANCE`, the values of the ops are put back.
+
+    Args:
+        program: the kernel.
+        seen: what waits.
+    """
+    arrays = [seen.array(index) for index in program.writes]
+    before = copied(arrays)
+    seen.run()
+    wanted = copied(arrays)
+    for array, values in zip(arrays, before, strict=True):
+        elements_of(array)[...] = values
+    program.run(seen)
+    gap = gap_between(copied(arrays), wanted)
+    if gap > TOLERANCE:
+        for array, values in zip(arrays, wanted, strict=True):
+            elements_of(array)[...] = values
+    return gap
+
+
+def looked_at(held: Held) -> Reason:
+    """Tell who looked at memory while the launches waited.
+
+    Args:
+        held: what waited.
+    """
+    cause = held.cause
+    if cause is None:
+        return Reason("host read", "the function looks at device memory")
+    if isinstance(cause, CopyRecord):
+        kind = "host read" if cause.direction == "d2h" else "no rule"
+        return Reason(kind, f"the function copies {cause.bytes} B ({cause.reason})")
+    return Reason("unknown launch", "the function launches a kernel by itself")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether numbers are equal, NaN with itself and 0.0 not with -0.0."""
+    return repr(one) == repr(other)

@@ -5,58 +5,71 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu import profiler
-from tinytorch_gpu.fusion.arguments import snapshot
 from tinytorch_gpu.fusion.bill import bill_of
+from tinytorch_gpu.fusion.calls import looked_at
 from tinytorch_gpu.fusion.comparison import FusionComparison
-from tinytorch_gpu.fusion.forms import arrays_of, gap_between, values_of
+from tinytorch_gpu.fusion.forms import copied, gap_between
 from tinytorch_gpu.fusion.making import program_of
 from tinytorch_gpu.fusion.prediction import predicted_bill
 from tinytorch_gpu.fusion.reasons import Reason
-from tinytorch_gpu.fusion.recording import given_leaves, record
+from tinytorch_gpu.fusion.seen import Seen
+from tinytorch_gpu.memory import elements_of
 from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.held import holding
 from tinytorch_gpu.trace import LaunchRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from inspect import BoundArguments
 
-    from tinytorch_gpu.fusion.program import Program
+    from tinytorch_gpu.fusion.arguments import Leaf
 
 __all__ = ["compared"]
 
 
 def compared(
-    name: str,
-    function: Callable[..., Any],
-    bound: BoundArguments,
-    known: Program | Reason | None = None,
+    name: str, function: Callable[[], Any], given: tuple[Leaf, ...]
 ) -> FusionComparison:
     """Run a function op by op and as one kernel, on the current device.
 
     Args:
         name: of the function.
-        function: what may be fused.
-        bound: its arguments; arrays that it changes in place are put back.
-        known: the kernel that a call would run, if there is one already.
+        function: what may be fused, without arguments.
+        given: leaves of its arguments; arrays that it changes in place are put back.
 
     Returns:
         The bills before, as predicted, and after.
     """
     spec = current_device().spec
-    given = given_leaves(bound)
-    arrays = arrays_of(given)
-    restore = snapshot(arrays)
-    run = record(function, bound)
-    wanted = values_of(run.result) + values_of(arrays)
-    restore()
-    program = known or program_of(name, run)
-    before = bill_of(run.launches, spec)
-    if isinstance(program, Reason):
-        return FusionComparison(name, spec.name, before, None, None, 0.0, str(program))
+    arrays = [leaf.array for leaf in given if leaf.array is not None]
+    at_first = copied(arrays)
     with profiler.profile() as prof:
-        result = program.run(given)
-    gap = gap_between(values_of(result) + values_of(arrays), wanted)
-    restore()
-    fused = [r for r in prof.events() if isinstance(r, LaunchRecord)]
-    predicted, after = predicted_bill(program.recipe, spec), bill_of(fused, spec)
+        with holding(current_device()) as held:
+            result = function()
+        seen = None if held.was_looked_at else Seen(held, given)
+        if seen is not None:
+            seen.run()
+    before = bill_of(_launches(prof), spec)
+    program = program_of(name, seen, (), prof.events()) if seen else looked_at(held)
+    if isinstance(program, Reason) or seen is None:
+        _put_back(arrays, at_first)
+        return FusionComparison(name, spec.name, before, None, None, 0.0, str(program))
+    stored = [seen.array(index) for index in program.writes]
+    wanted = copied(stored)
+    _put_back(arrays, at_first)
+    with profiler.profile() as fused:
+        program.run(seen)
+    gap = gap_between(copied(stored), wanted)
+    _put_back(arrays, at_first)
+    del result  # until now it held what the kernel stores
+    predicted = predicted_bill(program.recipe, spec)
+    after = bill_of(_launches(fused), spec)
     return FusionComparison(name, spec.name, before, predicted, after, gap)
+
+
+def _launches(prof: profiler.profile) -> tuple[LaunchRecord, ...]:
+    return tuple(r for r in prof.events() if isinstance(r, LaunchRecord))
+
+
+def _put_back(arrays: list[Any], values: list[Any]) -> None:
+    for array, kept in zip(arrays, values, strict=True):
+        elements_of(array)[...] = kept

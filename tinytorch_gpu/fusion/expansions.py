@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.fusion.scalars import Remembered, remembered
+from tinytorch_gpu.fusion.scalars import Labelled, derived
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ PARAMETERS = {
 def _decayed(build: GraphBuilder, given: Named) -> int:
     """Return g + decay p."""
     decay = given["weight_decay"]
-    if not decay and not isinstance(decay, Remembered):
+    if not decay and not isinstance(decay, Labelled):
         return int(given["grad"])
     product = build.apply("mul", build.number(decay), given["param"])
     return build.apply("add", given["grad"], product)
@@ -55,6 +55,10 @@ def _decayed(build: GraphBuilder, given: Named) -> int:
 
 def _rate(lr: float, beta1: float, step: int) -> float:
     return float(lr / (1 - beta1**step))
+
+
+def _rest(beta: float) -> float:
+    return 1 - beta
 
 
 def _root(beta2: float, step: int) -> float:
@@ -76,19 +80,19 @@ def _adam(build: GraphBuilder, given: Named) -> dict[str, int]:
     """Write p = p - rate m / (root √v + eps), after both means took g in."""
     number = build.number
     beta1, beta2, step = given["beta1"], given["beta2"], given["step"]
-    rate = remembered("rate", _rate, given["lr"], beta1, step)
-    root = remembered("root", _root, beta2, step)
+    rate = derived("rate", _rate, given["lr"], beta1, step)
+    root = derived("root", _root, beta2, step)
     slope = _decayed(build, given)
     mean = build.apply(
         "add",
         build.apply("mul", number(beta1), given["m"]),
-        build.apply("mul", number(1 - beta1), slope),
+        build.apply("mul", number(derived("rest1", _rest, beta1)), slope),
     )
     squares = build.apply("mul", slope, slope)
     square = build.apply(
         "add",
         build.apply("mul", number(beta2), given["v"]),
-        build.apply("mul", number(1 - beta2), squares),
+        build.apply("mul", number(derived("rest2", _rest, beta2)), squares),
     )
     root_of_v = build.apply("mul", build.apply("sqrt", square), number(root))
     below = build.apply("add", root_of_v, number(given["eps"]))

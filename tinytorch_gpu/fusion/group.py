@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from tinytorch_gpu.fusion.members import ROW
 from tinytorch_gpu.fusion.reasons import Reason
 from tinytorch_gpu.fusion.space import Place, overlap, placed
+from tinytorch_gpu.fusion.values import extent
 from tinytorch_gpu.trace import ArrayUse
 
 if TYPE_CHECKING:
     from tinytorch_gpu.fusion.flow import Flow
     from tinytorch_gpu.fusion.values import Step, Value
+    from tinytorch_gpu.trace import CopyRecord
 
-__all__ = ["Group", "Shape", "objection", "shape_of"]
+__all__ = ["Group", "Shape", "is_apart", "objection", "shape_of"]
 
 Shape = tuple[int, ...]
 
@@ -89,7 +91,7 @@ def objection(flow: Flow, group: Group, *, apart: bool = False) -> Reason | None
         The first rule that it breaks.
     """
     places = () if apart else (_layouts, _aliases, _rows)
-    checks = (_scope, _streams, *places, _between, _host, _outsiders)
+    checks = (_scope, _streams, *places, _writes, _between, _copies, _outsiders)
     return next((why for check in checks if (why := check(flow, group))), None)
 
 
@@ -175,6 +177,42 @@ def _aliases(_flow: Flow, group: Group) -> Reason | None:
     return None
 
 
+def _writes(_flow: Flow, group: Group) -> Reason | None:
+    """No two steps write the same memory at different places, or apart from a read."""
+    made = [(step, value.use) for value, step in group.made.items()]
+    for (one, use), (other, again) in combinations(made, 2):
+        if use != again and _meet(use, again):
+            text = f"{one.op} and {other.op} write the same memory in other layouts"
+            return Reason("alias", text)
+    return None
+
+
+def _meet(one: ArrayUse, other: ArrayUse) -> bool:
+    """Tell whether two arrays of one allocation may share bytes."""
+    (low, high), (begin, end) = extent(one), extent(other)
+    return one.serial == other.serial and low < end and begin < high
+
+
+def is_apart(one: Group, other: Group) -> bool:
+    """Tell whether neither of two groups writes where the other reads or writes.
+
+    Args:
+        one: a group.
+        other: another one.
+    """
+    for group, beside in ((one, other), (other, one)):
+        touched = [use for step in beside.steps for use in _touched(step)]
+        written = [value.use for value in group.made]
+        if any(_meet(use, there) for use in written for there in touched):
+            return False
+    return True
+
+
+def _touched(step: Step) -> list[ArrayUse]:
+    operands = [o for o in step.record.operands if isinstance(o, ArrayUse)]
+    return operands + [value.use for value in step.made]
+
+
 def _between(flow: Flow, group: Group) -> Reason | None:
     """Nothing of which nobody knows what it reads runs in between."""
     first, last = group.steps[0].position, group.steps[-1].position
@@ -184,8 +222,8 @@ def _between(flow: Flow, group: Group) -> Reason | None:
     return None
 
 
-def _host(flow: Flow, group: Group) -> Reason | None:
-    """The host reads nothing in between."""
+def _copies(flow: Flow, group: Group) -> Reason | None:
+    """The host reads nothing in between, and writes nothing that the group reads."""
     first, last = group.steps[0].position, group.steps[-1].position
     for copy in flow.copies_between(first, last):
         if copy.direction == "d2h":
@@ -194,7 +232,17 @@ def _host(flow: Flow, group: Group) -> Reason | None:
                 f"{copy.reason} copies {copy.bytes} B to the host in between, which "
                 "may decide by them what comes next",
             )
+        if copy.address and any(
+            _is_under(copy, use) for step in group.steps for use in _touched(step)
+        ):
+            text = f"{copy.reason} copies {copy.bytes} B over an array of the group"
+            return Reason("alias", f"{text} before it has ended")
     return None
+
+
+def _is_under(copy: CopyRecord, use: ArrayUse) -> bool:
+    low, high = extent(use)
+    return low < copy.address + copy.bytes and copy.address < high
 
 
 def _outsiders(flow: Flow, group: Group) -> Reason | None:
@@ -202,6 +250,7 @@ def _outsiders(flow: Flow, group: Group) -> Reason | None:
     inside, made = set(group.steps), group.made
     first, last = group.steps[0].position, group.steps[-1].position
     depends: dict[Value, Step] = {}
+    lost = {value: step for step in group.steps for value in step.over}
     for step in flow.between(first, last):
         if step in inside:
             blame = next((depends[v] for v in step.reads if v in depends), None)
@@ -212,6 +261,11 @@ def _outsiders(flow: Flow, group: Group) -> Reason | None:
                     f"{blame.op} makes of it",
                 )
             continue
+        late = next((lost[v] for v in step.every_read if v in made and v in lost), None)
+        if late is not None:
+            return Reason(
+                "consumer", f"{step.op} reads a value that {late.op} overwrites"
+            )
         source = next((v for v in step.every_read if v in made or v in depends), None)
         if source is not None:
             depends |= dict.fromkeys(step.made, depends.get(source, step))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.fusion.group import Group, objection, shape_of
+from tinytorch_gpu.fusion.group import Group, is_apart, objection, shape_of
 from tinytorch_gpu.fusion.members import ELEMENT, role_of
 from tinytorch_gpu.fusion.plan import plan_of
 from tinytorch_gpu.fusion.recipe import Recipe, is_plain
@@ -29,14 +29,17 @@ def recipes(
     found: Found,
     wanted: Iterable[Value] = (),
     name_of: Callable[[ArrayUse, str], str] | None = None,
+    *,
+    is_all: bool = False,
 ) -> list[Recipe]:
     """Return the kernels that a program could be, each of two launches or more.
 
     Args:
         flow: the program.
         found: its groups.
-        wanted: values that the program returns.
+        wanted: values that somebody holds in the end.
         name_of: names a parameter by its array and what would be its name.
+        is_all: nobody else needs a value.
 
     Returns:
         In the order of the program.
@@ -46,9 +49,10 @@ def recipes(
     made = []
     for run in _runs(flow, units):
         names: set[str] = set()
-        plans = [plan_of(group, wanted, name_of, names) for group in run]
+        plans = [plan_of(group, wanted, name_of, names, is_all=is_all) for group in run]
         if len(plans) > 1 and not all(map(is_plain, plans)):
-            made += [Recipe((plan_of(g, wanted, name_of),)) for g in run]
+            alone = (plan_of(g, wanted, name_of, is_all=is_all) for g in run)
+            made += [Recipe((plan,)) for plan in alone]
         else:
             made.append(Recipe(tuple(plans)))
     return [recipe for recipe in made if len(recipe.steps) > 1]
@@ -85,6 +89,8 @@ def _may_share(
     steps = [s for group in (*run, unit) for s in group.steps]
     made = {value for group in run for value in group.made}
     if any(value in made for step in unit.steps for value in step.every_read):
+        return False
+    if not all(is_apart(group, unit) for group in run):
         return False
     ordered = tuple(sorted(steps, key=lambda s: s.position))
     between = flow.between(ordered[0].position, ordered[-1].position)

@@ -41,7 +41,7 @@ def role_of(step: Step) -> str | Reason:
         `ELEMENT` or `ROW`; a reason if it can be neither.
     """
     if not is_candidate(step):
-        return Reason("no rule", f"{step.op} is no element-wise op and no row sum")
+        return Reason("no rule", f"no rule for {step.op} in a fused kernel")
     implementation = step.record.implementation
     if implementation is None or Path(implementation.file).parent != SHIPPED:
         name = implementation or step.record.key

@@ -70,7 +70,7 @@ def opportunities(prof: profile) -> FusionOpportunities:
     found = find_groups(flow)
     known: dict[Any, tuple[Bill, str]] = {}
     made = []
-    for recipe in recipes(flow, found, _alive(flow)):
+    for recipe in recipes(flow, found, [*_alive(flow), *_open(flow)]):
         form = recipe.form
         if form not in known:
             known[form] = predicted_bill(recipe, spec), recipe.text("fused")
@@ -84,6 +84,12 @@ def opportunities(prof: profile) -> FusionOpportunities:
 def _alive(flow: Flow) -> list[Value]:
     """Return the values whose memory has not been freed."""
     return [value for value in flow.left if value.made_by and _is_alive(value.use)]
+
+
+def _open(flow: Flow) -> list[Value]:
+    """Return the values that a kernel may read of which nobody knows what it reads."""
+    last = max(flow.opaque, default=-1)
+    return [v for step in flow.steps if step.position < last for v in step.made]
 
 
 def _is_alive(use: ArrayUse) -> bool:

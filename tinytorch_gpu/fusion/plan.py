@@ -7,7 +7,6 @@ result looks. All others stay in registers.
 
 from __future__ import annotations
 
-import keyword
 import linecache
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from tinytorch_gpu.fusion.expansions import EXPANSIONS, PARAMETERS
 from tinytorch_gpu.fusion.graph import FULL, ROW, Graph, GraphBuilder
 from tinytorch_gpu.fusion.members import rule_of
+from tinytorch_gpu.fusion.names import free_name
 from tinytorch_gpu.fusion.rules import REDUCTIONS, WRITE_ONLY
+from tinytorch_gpu.fusion.scalars import Labelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -67,18 +68,21 @@ class Plan:
     made_by: dict[int, Step]
 
 
-RESERVED = {"n", "k", "i", "row", "col", "tid", "cache", "cuda", "math", "float32"}
-RESERVED |= {"block_max", "block_min", "block_sum", "larger", "smaller", "abs", "range"}
-
-
-def kept_values(group: Group, wanted: Iterable[Value] = ()) -> list[Value]:
+def kept_values(
+    group: Group, wanted: Iterable[Value] = (), *, is_all: bool = False
+) -> list[Value]:
     """Return the values that the kernel has to store, in order.
 
     Args:
         group: the steps.
-        wanted: values that the program returns.
+        wanted: values that somebody holds in the end.
+        is_all: nothing else is needed but what other steps read; else what nobody is
+            known to read is taken for needed.
     """
     inside, must = set(group.steps), set(wanted)
+    if is_all:
+        read = {v for v in group.made if {step for step, _ in v.readers} - inside}
+        return [v for v in group.made if v in must or v in read]
     return [v for v in group.made if v in must or _is_needed(v, group, inside)]
 
 
@@ -99,21 +103,27 @@ def plan_of(
     wanted: Iterable[Value] = (),
     name_of: Callable[[ArrayUse, str], str] | None = None,
     taken: set[str] | None = None,
+    *,
+    is_all: bool = False,
 ) -> Plan:
     """Plan the kernel of a group.
 
     Args:
         group: steps that may be one kernel.
-        wanted: values that the program returns, stored whoever else reads them.
+        wanted: values that somebody holds in the end.
         name_of: names a parameter by its array and what would be its name.
         taken: names that other parameters of the kernel have; those of the plan are
             added.
+        is_all: nobody else needs a value.
 
     Returns:
         The plan.
     """
     naming = name_of or (lambda _use, name: name)
-    return _Planner(group, naming, set() if taken is None else taken).plan(wanted)
+    names = set() if taken is None else taken
+    return _Planner(group, naming, names).plan(
+        kept_values(group, wanted, is_all=is_all)
+    )
 
 
 class _Planner:
@@ -121,17 +131,19 @@ class _Planner:
         self, group: Group, name_of: Callable[[ArrayUse, str], str], taken: set[str]
     ) -> None:
         self._group, self._name_of, self._names = group, name_of, taken
+        operands = (o for step in group.steps for o in step.record.operands)
+        self._names |= {o.label for o in operands if isinstance(o, Labelled)}
         self._build = GraphBuilder()
         self._node_of: dict[Value, int] = {}
         self._reads: dict[tuple[Value, Place], Port] = {}
         self._made_by: dict[int, Step] = {}
 
-    def plan(self, wanted: Iterable[Value]) -> Plan:
+    def plan(self, stored: list[Value]) -> Plan:
         for step in self._group.steps:
             nodes = self._expanded(step) or dict.fromkeys(step.made, self._node(step))
             self._node_of |= nodes
             self._made_by.setdefault(nodes[step.made[0]], step)
-        kept = sorted(kept_values(self._group, wanted), key=self._is_full)
+        kept = sorted(stored, key=self._is_full)
         writes = tuple(self._write(value, i, len(kept)) for i, value in enumerate(kept))
         graph = self._build.graph(
             [self._node_of[value] for value in kept],
@@ -202,9 +214,7 @@ class _Planner:
 
     def _free(self, name: str) -> str:
         """Return a parameter's name that no other has."""
-        plain, number = name, 2
-        while name in self._names or name in RESERVED or keyword.iskeyword(name):
-            name, number = f"{plain}_{number}", number + 1
+        name = free_name(name, self._names)
         self._names.add(name)
         return name
 

@@ -26,7 +26,9 @@ from tinytorch_gpu.library.routes import Route, route_of
 from tinytorch_gpu.library.schema import defined, qualified
 from tinytorch_gpu.library.uses import array_uses, use_of
 from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.runtime.device import current_device, using_device
+from tinytorch_gpu.runtime.held import Held
 from tinytorch_gpu.runtime.placement import common_device
 from tinytorch_gpu.trace import OpRecord, Scope
 
@@ -133,10 +135,14 @@ def _labelled(
         result, words = None, _in_words(error)
         raise
     finally:
-        if timeline.listeners:  # else nobody would read it
+        held = hooks.held if isinstance(hooks.held, Held) else None
+        if timeline.listeners or held:  # else nobody would read it
             values, now = (*given, result), timeline.host_ns
             record = _record(parent, route, autograd, values, scope, now, words)
-            timeline.add_op(record)
+            if held is not None and held.device.timeline is timeline:
+                held.add_op(record, values)
+            else:
+                timeline.add_op(record)
     return result
 
 

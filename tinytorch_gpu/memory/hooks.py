@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Copies", "Hooks", "MemoryWatch", "Ops", "hooks"]
+__all__ = ["Copies", "Held", "Hooks", "MemoryWatch", "Ops", "hooks"]
 
 
 class Copies(Protocol):
@@ -92,12 +92,24 @@ class MemoryWatch(Protocol):
         ...
 
 
+class Held(Protocol):
+    """Launches that wait for somebody to look at memory."""
+
+    def flush(self) -> None:
+        """Run them now."""
+        ...
+
+
 class Hooks:
-    """The two slots, empty until the higher floors are imported, and who watches."""
+    """Two slots, empty until the higher floors are imported; who watches; what waits.
+
+    `held` are launches that were put off: who looks at any element runs them first.
+    """
 
     copies: Copies
     ops: Ops
     watches: tuple[MemoryWatch, ...] = ()
+    held: Held | None = None
 
 
 hooks = Hooks()

@@ -241,6 +241,8 @@ def elements_of(array: DeviceLayout) -> npt.NDArray[Any]:
     Raises:
         UseAfterFreeError: the memory that they lie in was freed.
     """
+    if hooks.held is not None:
+        hooks.held.flush()
     if array.buffer.freed_by:
         error = _freed(array)
         for watch in hooks.watches:

@@ -24,6 +24,7 @@ from tinytorch_gpu.runtime.arguments import check_arguments, to_kernel, types_of
 from tinytorch_gpu.runtime.current_stream import in_stream, stream_handle
 from tinytorch_gpu.runtime.device import Device, current_device
 from tinytorch_gpu.runtime.dimensions import read_launch
+from tinytorch_gpu.runtime.held import is_held_back, unseen
 from tinytorch_gpu.runtime.repeat import Repeat, Repeating
 from tinytorch_gpu.runtime.watching import watchers
 from tinytorch_gpu.trace import CountingRecorder, Recorders
@@ -75,7 +76,7 @@ def launch(
     arguments: tuple[Any, ...],
     dynamic_shared_bytes: int = 0,
     stream: SupportsInt | None = None,
-) -> LaunchRecord:
+) -> LaunchRecord | None:
     """Run a kernel over a grid and record what it cost.
 
     Args:
@@ -90,7 +91,7 @@ def launch(
             None are the current one.
 
     Returns:
-        The launch's record.
+        The launch's record; None if it is held back (`held.py`).
 
     Raises:
         LaunchConfigError: grid or block is outside the GPU's limits.
@@ -101,10 +102,18 @@ def launch(
     """
     device, source, names = current_device(), kernel.source, kernel.parameters
     blocks, threads = read_launch(grid, block, source, device.spec)
-    checked = check_arguments(source, names, arguments)
+    with unseen():
+        checked = check_arguments(source, names, arguments)
     program = kernel.program_for(types_of(checked))
     shape = launch_shape(program, blocks, threads, dynamic_shared_bytes, device.spec)
+
+    def again(given: tuple[Any, ...]) -> LaunchRecord:
+        values = check_arguments(source, names, given)
+        return _launched(device, kernel, program, shape, values)
+
     with in_stream(stream):
+        if is_held_back(device, again, (source, shape), arguments):
+            return None
         return _launched(device, kernel, program, shape, checked)
 
 

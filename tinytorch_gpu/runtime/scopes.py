@@ -95,6 +95,29 @@ class Scopes:
             self._tell(RangeRecord(name, scope.start_ns, end, depth, scope))
 
     @contextmanager
+    def within(self, scope: Scope | None) -> Iterator[None]:
+        """Label the records of the `with` block as those of an op that may be over.
+
+        Args:
+            scope: the op's; None changes nothing.
+
+        Yields:
+            Nothing.
+        """
+        opened, is_over = self._opened.get(), scope not in self._open
+        if scope is None or scope is self.scope:
+            yield
+            return
+        self._open.add(scope)
+        self._opened.set((*opened, scope))
+        try:
+            yield
+        finally:
+            self._opened.set(opened)
+            if is_over:
+                self._open.discard(scope)
+
+    @contextmanager
     def _entered(self, scope: Scope) -> Iterator[None]:
         """Make it the innermost open scope for a while.
 
