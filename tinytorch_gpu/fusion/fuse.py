@@ -42,8 +42,8 @@ class Fused:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.function = function
-        self.name = kernel_name(getattr(function, "__name__", ""))
-        self._calls = Calls(self.name)
+        self.name = str(getattr(function, "__name__", type(function).__name__))
+        self._calls = Calls(kernel_name(self.name))
         self._last: Program | Reason | None = None
         self._told: set[str] = set()
 

@@ -40,7 +40,8 @@ def program_of(
     """
     flow = flow_of(seen.labelled(records or seen.records, varied))
     if len(flow.steps) < 2:
-        return Reason("no rule", f"{len(flow.steps)} launch: there is nothing to fuse")
+        count = "1 launch" if flow.steps else "no launch of an op"
+        return Reason("no rule", f"{count}: there is nothing to fuse")
     found = find_groups(flow)
     made = recipes(flow, found, _wanted(flow, seen), seen.name_of, is_all=True)
     if len(made) != 1 or set(made[0].steps) != set(flow.steps):
