@@ -86,6 +86,22 @@ class Package:
                 return getattr(module, name)
         return pytest.skip(f"{self.found.package} has no {name} yet")
 
+    def needs(self, thing, *names):
+        """Skip the test where an object or class has no method of a name."""
+        kind = thing if isinstance(thing, type) else type(thing)
+        for name in names:
+            if not hasattr(thing, name):
+                pytest.skip(f"{self.found.package}: {kind.__name__} has no {name}")
+
+    def seed(self, number=7):
+        """Let the package's generators of random numbers begin anew."""
+        np.random.seed(number)  # noqa: NPY002  (generation A draws from it)
+        for module in self.found.modules.values():
+            rng = getattr(module, "rng", None)
+            if isinstance(rng, np.random.Generator):
+                state = np.random.default_rng(number).bit_generator.state
+                rng.bit_generator.state = state
+
     def leaf(self, values, device="cpu"):
         """Make a Tensor that requires a gradient, on a device."""
         tensor = self.Tensor(np.array(values, np.float32))

@@ -8,8 +8,12 @@ than the inputs themselves.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tinytorch_gpu.integration.moving import copied
 from tinytorch_gpu.library import call
 from tinytorch_gpu.memory.array import is_advanced
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.memory import DeviceArray
 
-__all__ = ["BINDINGS", "Binding", "max_pool2d_backward", "sliced"]
+__all__ = ["BINDINGS", "Binding", "element_of", "max_pool2d_backward"]
 
 
 def _inputs(node: Any) -> tuple[Any, ...]:
@@ -41,7 +45,8 @@ class Binding:
         parameters: what the op takes by name.
         more: what the op takes after the inputs.
         saved: what the backward kernel takes beside the gradient.
-        rule: the whole gradient, where it is more than one call.
+        rule: the whole gradient, where it is more than one call; takes node, gradient,
+            and what of autograd calls.
         backward_parameters: what the backward kernel takes by name, where it is not
             what the op takes.
     """
@@ -51,7 +56,7 @@ class Binding:
     more: Callable[[Any], tuple[Any, ...]] = lambda _: ()
     saved: Callable[[Any], tuple[Any, ...]] = _inputs
     backward_parameters: Callable[[Any], dict[str, Any]] | None = None
-    rule: Callable[[Any, Any], Any] | None = None
+    rule: Callable[[Any, Any, str], Any] | None = None
     suits: Callable[[tuple[Any, ...]], bool] = lambda _: True
 
 
@@ -75,35 +80,47 @@ def _statistics(node: Any) -> tuple[Any, ...]:
     return node.mean.reshape(-1), node.var.reshape(-1)
 
 
-def sliced(array: DeviceArray, key: Any) -> Any:
-    """Return array[key] on the device: a view, also of one element, or a gather.
+def element_of(array: DeviceArray, key: Any) -> Any:
+    """Return the one element that a key names, as a 0-d view; None if it names more.
+
+    `array[key]` would read it: a copy to the host, where a Tensor's data is to stay.
 
     Args:
         array: device array.
         key: what stands in the brackets.
     """
-    return array[key] if is_advanced(key) else array.part(key)
+    shape = np.broadcast_to(np.float32(0.0), array.shape)
+    try:
+        if is_advanced(key) or np.ndim(shape[key]):
+            return None
+    except IndexError:
+        return None
+    return copied("slice", array, partial(array.part, key), "View")
 
 
-def max_pool2d_backward(grad: Any, x: Any, window: dict[str, Any]) -> Any:
+def max_pool2d_backward(
+    grad: Any, x: Any, window: dict[str, Any], autograd: str = ""
+) -> Any:
     """Find again where each maximum stood, and send the gradient there.
 
     Args:
         grad: device array (N, C, H', W').
         x: what was pooled, device array (N, C, H, W).
         window: kernel_size, stride and padding.
+        autograd: what of TinyTorch's autograd calls, as in `call`.
     """
-    _, places = call("max_pool2d_with_indices", x, **window)
-    return call("max_pool2d_with_indices_backward", grad, places, input_shape=x.shape)
+    op, shape = "max_pool2d_with_indices", x.shape
+    _, places = call(op, x, autograd=autograd, **window)
+    return call(f"{op}_backward", grad, places, autograd=autograd, input_shape=shape)
 
 
-def _max_pool2d_rule(node: Any, grad: Any) -> Any:
-    return max_pool2d_backward(grad, node.inputs[0].data, _WINDOW(node))
+def _max_pool2d_rule(node: Any, grad: Any, autograd: str) -> Any:
+    return max_pool2d_backward(grad, node.inputs[0].data, _WINDOW(node), autograd)
 
 
-def _avg_pool2d_rule(node: Any, grad: Any) -> Any:
-    shape = node.inputs[0].data.shape
-    return call("avg_pool2d_backward", grad, input_shape=shape, **_WINDOW(node))
+def _avg_pool2d_rule(node: Any, grad: Any, autograd: str) -> Any:
+    named = {"input_shape": node.inputs[0].data.shape, **_WINDOW(node)}
+    return call("avg_pool2d_backward", grad, autograd=autograd, **named)
 
 
 _WINDOW = _of_layer("kernel_size", "stride", "padding")

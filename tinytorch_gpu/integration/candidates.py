@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.integration.contained import Root
+from tinytorch_gpu.integration.expressions import KEEPING, MAKING
 from tinytorch_gpu.integration.fits import Candidate
+from tinytorch_gpu.integration.kinds import ARRAY, Given, unpatched
 from tinytorch_gpu.integration.meanings import MEANINGS
 from tinytorch_gpu.integration.trials import Trial, kept, layer_trial
 
@@ -65,13 +68,17 @@ def function_candidate(
         keeps = None if trial.node is None else bool(vars(trial.node).keys() - names)
         return replace(trial, keeps_state=keeps)
 
+    made = (*_makers(found, owner), *(r for one in layers for r in _roots_of(one)))
+    arrays = Given(rest=ARRAY)
     return Candidate(
         op,
         owner,
-        inspect.unwrap(owner.forward),
+        (*made, Root(owner, "forward", KEEPING, arrays)),
+        (*made, Root(owner, "backward", KEEPING, arrays)),
         run,
         lambda node, by: node.backward(by),
         lambda node: node.inputs,
+        found.tensor_class,
         layers,
     )
 
@@ -88,7 +95,7 @@ def method_candidate(
         op: what it is named after.
         node: the class that goes on with the gradient.
     """
-    code = inspect.unwrap(inspect.getattr_static(owner, method))
+    code = unpatched(inspect.getattr_static(owner, method))
     is_tensors = owner is found.tensor_class
 
     def run(case: Case) -> Trial | None:
@@ -108,8 +115,8 @@ def method_candidate(
         layer = None if is_tensors else thing
         return Trial(out.data, recorded, tensors, before, case.parameters, given, layer)
 
-    nodes = tuple(c for c in found.classes() if node and c.__name__ == node)
-    return Candidate(op, owner, code, run, _apply, _saved, (), nodes)
+    root = Root(owner, method)
+    return _of_generation_a(found, op, root, node, run)
 
 
 ALIASES = {"dim": ("dim", "axis"), "axis": ("axis", "dim")}
@@ -164,9 +171,36 @@ def layer_candidate(found: TinyTorch, owner: Any, op: str, node: str = "") -> Ca
     def run(case: Case) -> Trial | None:
         return layer_trial(owner, case, _maker(found))
 
-    code = inspect.unwrap(inspect.getattr_static(owner, "forward"))
-    nodes = tuple(c for c in found.classes() if node and c.__name__ == node)
-    return Candidate(op, owner, code, run, _apply, _saved, (), nodes)
+    return _of_generation_a(found, op, Root(owner, "forward"), node, run)
+
+
+def _of_generation_a(
+    found: TinyTorch,
+    op: str,
+    root: Root,
+    node: str,
+    run: Callable[[Case], Trial | None],
+) -> Candidate:
+    """Return how a method is tried whose node is a class of autograd, by name."""
+    nodes = [c for c in found.classes() if node and c.__name__ == node]
+    rules = (Root(c, "apply", KEEPING, Given(rest=ARRAY)) for c in nodes)
+    forward = (*_makers(found, root.owner), Root(root.owner, "parameters"), root)
+    return Candidate(
+        op, root.owner, forward, (*forward, *rules), run, _apply, _saved,
+        found.tensor_class,
+    )  # fmt: skip
+
+
+def _makers(found: TinyTorch, owner: Any) -> tuple[Root, ...]:
+    """Return the constructors that a trial runs."""
+    several = dict.fromkeys((found.tensor_class, owner))
+    return tuple(Root(one, "__init__", MAKING) for one in several)
+
+
+def _roots_of(layer: Any) -> tuple[Root, ...]:
+    """Return what a trial runs of a layer, apart from the op that it calls."""
+    made = Root(layer, "__init__", MAKING)
+    return made, Root(layer, "parameters"), Root(layer, "forward", KEEPING)
 
 
 def _applied(found: TinyTorch, owner: Any, case: Case) -> Trial:

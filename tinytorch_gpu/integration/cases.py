@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["EDGES", "Case", "Edge", "array_of", "values"]
+__all__ = ["EDGES", "Array", "Case", "Edge", "array_of", "values"]
 
 Array = npt.NDArray[Any]
 NAN, INF = float("nan"), float("inf")
@@ -128,4 +128,8 @@ EDGES: dict[str, tuple[Case, ...]] = {
     "gelu": (_UP,),
     "softmax": (_at("at NaN or -inf", [[NAN, 1.0], [-INF, 1.0]], dim=-1),),
     "log_softmax": (_at("at NaN or -inf", [[NAN, 1.0], [-INF, 1.0]], dim=-1),),
+    "cross_entropy": (
+        _at("at NaN", [[NAN, 1.0], [0.0, 1.0]], [0, 1]),
+        _at("at -inf", [[-INF, 1.0], [0.0, 1.0]], [0, 1]),
+    ),
 }

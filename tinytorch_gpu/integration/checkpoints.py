@@ -4,7 +4,9 @@ TinyTorch's Trainer pickles arrays. A file with device arrays could be read only
 tinytorch-gpu is installed; so `pickle`, as the Trainer's module sees it, writes each
 device array as the NumPy array that it is copied to. Loaded into a model on a device,
 parameters go there by `tensor.data = ...`, and an optimizer's buffers go to where their
-parameters are, as PyTorch's `load_state_dict` does.
+parameters are, as PyTorch's `load_state_dict` does. What is handed to an optimizer
+directly (`set_momentum_state`) comes by the host as well: TinyTorch checks that it is
+NumPy's.
 """
 
 from __future__ import annotations
@@ -40,10 +42,12 @@ def patch_checkpoints(patches: Patches, found: TinyTorch) -> None:
     for module in found.modules.values():
         if vars(module).get("pickle") is pickle:
             patches.set(module, "pickle", _proxy())
+    wraps = {"set_momentum_state": _taking, "load_checkpoint": _loading}
     for owner in found.classes():
-        original = vars(owner).get("set_momentum_state")
-        if isinstance(original, FunctionType):
-            patches.set(owner, "set_momentum_state", _placed(original))
+        for name, wrap in wraps.items():
+            original = vars(owner).get(name)
+            if isinstance(original, FunctionType):
+                patches.set(owner, name, wrap(original))
 
 
 class _HostPickler(pickle.Pickler):
@@ -73,19 +77,46 @@ def _proxy() -> ModuleType:
     return proxy
 
 
-def _placed(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `set_momentum_state`: buffers go to where their parameters are."""
+def _taking(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap an optimizer's `set_momentum_state`."""
 
     @functools.wraps(original)
     def set_state(self: Any, *args: Any, **options: Any) -> Any:
-        result = original(self, *args, **options)
-        buffers = getattr(self, "momentum_buffers", [])
-        for i, (buffer, parameter) in enumerate(
-            zip(buffers, self.params, strict=False)
-        ):
-            if isinstance(buffer, (np.ndarray, DeviceArray)):
-                where = place(parameter.data)
-                buffers[i] = moved(buffer, where, reason="optimizer state")
+        named = {name: _on_host(value) for name, value in options.items()}
+        result = original(self, *map(_on_host, args), **named)
+        _place_buffers(self)
         return result
 
     return set_state
+
+
+def _loading(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a trainer's `load_checkpoint`, which may set the buffers by itself."""
+
+    @functools.wraps(original)
+    def load(self: Any, *args: Any, **options: Any) -> Any:
+        result = original(self, *args, **options)
+        _place_buffers(getattr(self, "optimizer", None))
+        return result
+
+    return load
+
+
+def _on_host(state: Any) -> Any:
+    """Copy the device arrays of a list, and of the lists in it, to the host."""
+    if isinstance(state, (list, tuple)):
+        return type(state)(map(_on_host, state))
+    is_there = isinstance(state, DeviceArray)
+    return to_host(state, "optimizer state") if is_there else state
+
+
+def _place_buffers(optimizer: Any) -> None:
+    """Move what an optimizer keeps for each parameter to where the parameter is."""
+    parameters = getattr(optimizer, "params", [])
+    for buffers in getattr(optimizer, "__dict__", {}).values():
+        if not isinstance(buffers, list) or len(buffers) != len(parameters):
+            continue
+        for i, buffer in enumerate(buffers):
+            if isinstance(buffer, (np.ndarray, DeviceArray)):
+                where = place(parameters[i].data)
+                buffers[i] = moved(buffer, where, reason="optimizer state")

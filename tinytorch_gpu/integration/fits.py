@@ -3,8 +3,9 @@
 A class that is named after an op need not compute it: a GELU may be the tanh form, a
 softmax may have a temperature, a first attempt may be wrong. Before a kernel answers
 for a class, the class's own code is tried on small host arrays (`meanings`). Where it
-differs, it runs itself, on the device, and the summary of `install` says so. The trial
-is made at the first use, and again when the code has changed since (`reachable`).
+differs, it runs itself, on the device, and the summary of `install` says so. Code that
+reads what may change unnoticed is not tried: it runs itself, too (`contained`). The
+trial is made at the first use, and again when the code has changed since.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tinytorch_gpu.integration.cases import Case
+from tinytorch_gpu.integration.contained import Contained
 from tinytorch_gpu.integration.meanings import MEANINGS
-from tinytorch_gpu.integration.reachable import Reachable
 from tinytorch_gpu.integration.trials import (
     AT_EDGES,
     SMALLEST,
@@ -28,11 +29,17 @@ from tinytorch_gpu.integration.trials import (
     unseen,
     value_difference,
 )
-from tinytorch_gpu.integration.verdicts import Verdict, call_of, sizes_of
+from tinytorch_gpu.integration.verdicts import (
+    NOT_RECORDED,
+    Verdict,
+    call_of,
+    sizes_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tinytorch_gpu.integration.contained import Root
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.integration.meanings import Meaning
 
@@ -49,27 +56,24 @@ class Candidate:
     Args:
         op: the op it is named after.
         owner: its class.
-        code: the method as the learner wrote it.
+        forward: the methods that its result comes by.
+        backward: the methods that its gradient comes by.
         run: tries it, and gives the result; None for a case that it cannot take.
         rule: the gradient of a node, as the learner wrote it.
         inputs: the operands that the rule has gradients for.
+        tensor: the class of Tensors.
         owners: the classes of layers whose code is part of it.
-        nodes: the classes of nodes that go on with the gradient.
     """
 
     op: str
     owner: Any
-    code: Any
+    forward: tuple[Root, ...]
+    backward: tuple[Root, ...]
     run: Callable[[Case], Trial | None]
     rule: Callable[[Any, Any], Any]
     inputs: Callable[[Any], Any]
+    tensor: Any
     owners: tuple[Any, ...] = ()
-    nodes: tuple[Any, ...] = ()
-
-    def reachable(self) -> Reachable:
-        """Return what the code is made of."""
-        owners = (self.owner, *self.owners, *self.nodes)
-        return Reachable([self.code], owners)
 
 
 class _Seen:
@@ -92,8 +96,8 @@ class _Seen:
         for name, value in trial.parameters.items():
             self.parameters.setdefault(name, []).append(value)
         self.nodes.add(type(trial.node))
-        if trial.layer is not None:
-            self.sizes.append(sizes_of(trial.layer))
+        if thing is not None:
+            self.sizes.append(sizes_of(thing))
 
     def verdict(self, **facts: Any) -> Verdict:
         """Return that the kernel fits, for calls like these."""
@@ -110,7 +114,7 @@ class _Seen:
 
 # The last states of a method's code, such as with gradients and without.
 STATES = 4
-_Known = dict[Any, list[tuple[Reachable, Verdict]]]
+_Known = dict[Any, list[tuple[Contained, Verdict]]]
 _found_out: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
 
 
@@ -130,7 +134,7 @@ class Fits:
         Args:
             one: the method.
         """
-        return self._verdict("forward", one, self._try_forward)
+        return self._verdict(one, one.forward, self._try_forward)
 
     def backward(self, one: Candidate) -> Verdict:
         """Tell whether the op's backward kernel may answer for the gradient rule.
@@ -138,47 +142,35 @@ class Fits:
         Args:
             one: the method whose rule it is.
         """
-        return self._verdict("backward", one, self._try_backward)
+        return self._verdict(one, one.backward, self._try_backward)
 
     def _verdict(
-        self, kind: str, one: Candidate, attempt: Callable[[Candidate], Verdict]
+        self,
+        one: Candidate,
+        roots: tuple[Root, ...],
+        attempt: Callable[[Candidate], Verdict],
     ) -> Verdict:
         """Return what was found out, if the code is as it was then."""
         known = _found_out.setdefault(one.owner, {})
-        states = known.setdefault((one.op, kind, one.owners), [])
-        for reached, verdict in states:
-            if reached.is_same() and (verdict.is_final or self._is_unrecorded()):
+        states = known.setdefault((one.op, roots, one.owners), [])
+        for contained, verdict in states:
+            if contained.is_same():
                 return verdict
         if one.op not in MEANINGS:
             return Verdict("not known")
-        reached, began = one.reachable(), time.perf_counter()
-        with unseen(self._generators(reached)):
-            verdict = attempt(one)
-        if not reached.is_same():
-            reached.put_back()
-            if verdict.fits:
-                verdict = Verdict("it changes what it reads")
+        began = time.perf_counter()
+        contained = Contained(roots, one.tensor, one.owners)
+        verdict = Verdict(contained.reason)
         if verdict.fits:
-            verdict = replace(verdict, mentioned=frozenset(reached.mentioned))
-        verdict = replace(verdict, seconds=time.perf_counter() - began)
-        states[:] = [(reached, verdict), *states[: STATES - 1]]
+            with unseen(contained.generators):
+                verdict = attempt(one)
+        verdict = replace(
+            verdict,
+            mentioned=frozenset(contained.mentioned),
+            seconds=time.perf_counter() - began,
+        )
+        states[:] = [(contained, verdict), *states[: STATES - 1]]
         return verdict
-
-    def _is_unrecorded(self) -> bool:
-        """Tell whether operations are not recorded now, as in a block of `no_grad`."""
-        try:
-            with unseen([]):
-                tensor = self._found.tensor_class(np.ones(1, np.float32))
-                tensor.requires_grad = True
-                return getattr(tensor + tensor, "_grad_fn", None) is None
-        except ERRORS:
-            return False
-
-    def _generators(self, reached: Reachable) -> list[Any]:
-        """Return the generators of random numbers that a trial may draw from."""
-        drawn = [v for m in self._found.modules.values() for v in vars(m).values()]
-        own = [v for v in drawn if isinstance(v, np.random.Generator)]
-        return [*own, *reached.generators]
 
     def _cases(self, cases: Iterable[Case]) -> list[Case]:
         generation = self._found.generation[0]
@@ -200,14 +192,14 @@ class Fits:
         options = _at_edge(meaning, one)
         if options is None:
             return Verdict("other values at infinity")
-        return seen.verdict(options=options, is_final=first.keeps_state is not None)
+        return seen.verdict(options=options)
 
     def _try_backward(self, one: Candidate) -> Verdict:
         meaning, seen = MEANINGS[one.op], _Seen()
         for case in self._cases(meaning.cases):
             trial, difference = _tried(one, case, seen)
             if trial is not None and trial.node is None:
-                return Verdict("nothing recorded", is_final=False)
+                return Verdict(NOT_RECORDED)
             if trial is not None:
                 seen.add(trial, trial.node)
                 difference = difference or _slope_difference(meaning, one, trial)

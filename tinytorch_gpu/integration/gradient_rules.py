@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.integration.bindings import max_pool2d_backward, sliced
+from tinytorch_gpu.integration.bindings import max_pool2d_backward
 from tinytorch_gpu.integration.fits import Fits
 from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.layer_ops import layer_candidates, window_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.integration.fits import Candidate
     from tinytorch_gpu.integration.patches import Patches
 
-    Launches = Callable[[], Any]
+    Launches = Callable[..., Any]  # takes `autograd`, as `call` does
     Rule = Callable[[Any, Any], Launches]
 
 __all__ = ["RULES", "method_candidates", "patch_gradient_rules"]
@@ -49,6 +49,12 @@ def _relu(node: Any, grad: Any) -> Launches:
     x = node.saved_tensors[0].data
     _check_shape(x, grad)
     return partial(call, "relu_backward", grad, x)
+
+
+def _gelu(node: Any, grad: Any) -> Launches:
+    x = node.saved_tensors[0].data
+    _check_shape(x, grad)
+    return partial(call, "gelu_backward", grad, x)
 
 
 def _softmax(node: Any, grad: Any) -> Launches:
@@ -74,26 +80,9 @@ def _max_pool2d(node: Any, grad: Any) -> Launches:
 def _embedding(node: Any, grad: Any) -> Launches:
     numbers, rows = node.indices.data, node.saved_tensors[0].shape[0]
 
-    def launches() -> Any:
-        indices = numbers.astype(np.int64)
-        return call("embedding_backward", grad, indices, num_embeddings=rows)
-
-    return launches
-
-
-def _slice(node: Any, grad: Any) -> Launches:
-    """Put the gradient where the elements came from, into zeros."""
-    source, key = node.saved_tensors[0].data, node.key
-    if not isinstance(source, DeviceArray):
-        raise _OtherNodeError
-
-    def launches() -> Any:
-        made: Any = np.zeros_like(source)
-        part = sliced(made, key)
-        if grad.size != part.size:
-            raise _OtherNodeError
-        made[key] = grad.reshape(part.shape)
-        return made
+    def launches(autograd: str) -> Any:
+        indices, more = numbers.astype(np.int64), {"num_embeddings": rows}
+        return call("embedding_backward", grad, indices, autograd=autograd, **more)
 
     return launches
 
@@ -116,17 +105,14 @@ RULES: dict[str, Rule] = {
     "relu_backward": _relu,
     "sigmoid_backward": _output("sigmoid_backward"),
     "tanh_backward": _output("tanh_backward"),
+    "gelu_backward": _gelu,
     "softmax_backward": _softmax,
     "cross_entropy_backward": _cross_entropy,
     "conv2d_backward": _conv2d,
     "max_pool2d_backward": _max_pool2d,
     "embedding_backward": _embedding,
-    "slice_backward": _slice,
 }
-KERNELS = {
-    "max_pool2d_backward": "max_pool2d_with_indices_backward",
-    "slice_backward": "fill",
-}
+KERNELS = {"max_pool2d_backward": "max_pool2d_with_indices_backward"}
 
 
 def method_candidates(found: TinyTorch) -> dict[str, Candidate]:
@@ -166,12 +152,14 @@ def _rule(
     def apply(self: Any, grad_output: Any) -> Any:
         if not isinstance(grad_output, DeviceArray):
             return original(self, grad_output)
+        above = f"{type(self).__name__}.apply"
         try:
             launches = _launches(name, self, grad_output)
             _check_is_tried(fits, candidate, self)
-            grads = launches()
+            grads = launches(autograd=above)
         except _OtherNodeError:
-            return own_code(name, [grad_output], lambda: original(self, grad_output))
+            code = partial(original, self, grad_output)
+            return own_code(name, [grad_output], code, above)
         return grads if isinstance(grads, tuple) else (grads,)
 
     return apply

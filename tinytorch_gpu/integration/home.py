@@ -4,15 +4,21 @@ A layer makes arrays of its own: a dropout mask, a causal mask, zeros to fill. T
 makes them on the host. While a layer, loss or gradient rule of TinyTorch runs with
 device operands, that device is its *home*: `np.zeros(...)` in it is device memory, and
 a `Tensor(...)` it makes from host numbers is copied there, with a reason that the
-copy's record shows. Code of the learner's own scripts has no home, as in PyTorch.
+copy's record shows. Code of the learner's own scripts has no home, as in PyTorch. Nor
+is a Tensor that somebody forgot to move a constant: it is refused.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from tinytorch_gpu.errors import DeviceMismatchError
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.runtime.placement import device_of
 
@@ -21,14 +27,56 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.runtime import Device
 
-__all__ = ["at_home", "away_from_home", "current_home"]
+__all__ = [
+    "Home", "at_home", "away_from_home", "current_home", "is_library", "know_library",
+]  # fmt: skip
 
-_homes: list[tuple[Device, str] | None] = []
+
+class Home(NamedTuple):
+    """Where library code is at work.
+
+    Args:
+        device: the device of its operands.
+        name: whose code it is.
+        owner: the layer or node; None for a function.
+    """
+
+    device: Device
+    name: str
+    owner: Any = None
 
 
-def current_home() -> tuple[Device, str] | None:
+# Of this thread: a loader that runs beside has a stack of its own.
+_homes: ContextVar[tuple[Home | None, ...]] = ContextVar("_homes", default=())
+_library: set[str] = set()
+
+
+def current_home() -> Home | None:
     """Return the device that library code works on now, and whose code it is."""
-    return _homes[-1] if _homes else None
+    homes = _homes.get()
+    return homes[-1] if homes else None
+
+
+def know_library(names: Iterable[str]) -> None:
+    """Note the modules of a TinyTorch.
+
+    Args:
+        names: their full names.
+    """
+    _library.update(names)
+
+
+def is_library() -> bool:
+    """Tell whether library code has asked for what is computed now."""
+    frame = sys._getframe(1)  # noqa: SLF001  (documented, and far cheaper)
+    while frame.f_back is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name in _library:
+            return True
+        if name.partition(".")[0] not in {"tinytorch_gpu", "numpy", "functools"}:
+            return False
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
@@ -40,11 +88,11 @@ def away_from_home() -> Iterator[None]:
         ...     current_home() is None
         True
     """
-    _homes.append(None)
+    before = _homes.set((*_homes.get(), None))
     try:
         yield
     finally:
-        _homes.pop()
+        _homes.reset(before)
 
 
 def at_home(function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -61,23 +109,48 @@ def at_home(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **options: Any) -> Any:
-        device = _device((*args, *options.values()))
-        if device is None:
+        operands = (*args, *options.values())
+        arrays = [_array(operand) for operand in operands]
+        there = [array for array in arrays if isinstance(array, DeviceArray)]
+        if not there:
             return function(*args, **options)
-        _homes.append((device, name))
+        owner = args[0] if args and arrays[0] is None else None
+        _check_moved(name, there, operands)
+        home = Home(device_of(there[0]), name, owner)
+        before = _homes.set((*_homes.get(), home))
         try:
             return function(*args, **options)
         finally:
-            _homes.pop()
+            _homes.reset(before)
 
     return wrapper
 
 
-def _device(operands: Iterable[Any]) -> Device | None:
-    """Return the device of the first operand (array or Tensor) that is on one."""
-    for operand in operands:
-        state = getattr(operand, "__dict__", {})
-        array = operand if isinstance(operand, DeviceArray) else state.get("data")
-        if isinstance(array, DeviceArray):
-            return device_of(array)
-    return None
+def _array(operand: Any) -> Any:
+    """Return a device array, or the data of a Tensor; None of anything else."""
+    state = getattr(operand, "__dict__", {})
+    return operand if isinstance(operand, DeviceArray) else state.get("data")
+
+
+def _is_host(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and bool(array.ndim)
+
+
+def _check_moved(name: str, there: list[Any], operands: Iterable[Any]) -> None:
+    """Refuse Tensors in host memory beside those on a device.
+
+    Raises:
+        DeviceMismatchError: there is one.
+    """
+    host = [a.shape for a in map(_array, operands) if _is_host(a)]
+    if not host:
+        return
+    on_device = ", ".join(f"{array.device} {array.shape}" for array in there)
+    raise DeviceMismatchError(
+        f"`{name}` got operands on different devices",
+        where=f"{name}: {on_device}, cpu {', '.join(map(str, host))}",
+        why="a kernel reads device memory only; a copy costs time and stays visible",
+        fix='move the host operand first: y = y.to("simgpu")',
+        op=name,
+        shapes=tuple(host),
+    )

@@ -6,20 +6,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tinytorch_gpu import tinytorch as embedded
 from tinytorch_gpu.arch import GpuSpec
+from tinytorch_gpu.integration.batches import patch_batches
 from tinytorch_gpu.integration.checkpoints import patch_checkpoints
+from tinytorch_gpu.integration.constants import patch_constants
 from tinytorch_gpu.integration.detect import TinyTorch, detect
 from tinytorch_gpu.integration.gradient_rules import patch_gradient_rules
+from tinytorch_gpu.integration.home import know_library
 from tinytorch_gpu.integration.layer_ops import patch_layer_ops
 from tinytorch_gpu.integration.layers import patch_layers
+from tinytorch_gpu.integration.lookalikes import check_takes_device_arrays
 from tinytorch_gpu.integration.notebook import notebook_of
-from tinytorch_gpu.integration.numpy_proxy import numpy_proxy
+from tinytorch_gpu.integration.numpy_proxy import patch_numpy
 from tinytorch_gpu.integration.ops import patch_functions, patch_optimizers
 from tinytorch_gpu.integration.patches import Patches
+from tinytorch_gpu.integration.sampling import patch_sampling
 from tinytorch_gpu.integration.summary import served
 from tinytorch_gpu.integration.tensor import patch_tensor
 from tinytorch_gpu.integration.tracked import patch_tracked
+from tinytorch_gpu.memory import empty
+from tinytorch_gpu.runtime import current_device
 from tinytorch_gpu.runtime.device import use_gpus
 
 if TYPE_CHECKING:
@@ -62,8 +71,8 @@ class Installation:
         models = f"simgpu models {'a' if count == 1 else f'{count} GPUs:'} {names}"
         found_out = served(self.tinytorch)
         lines = [
-            f"these ops have kernels: {', '.join(found_out.by_kernels)}",
-            f"these decompose: {', '.join(found_out.by_own_code)}",
+            f"these ops have kernels: {', '.join(found_out.by_kernels) or 'none yet'}",
+            f"these decompose: {', '.join(found_out.by_own_code) or 'none yet'}",
             *found_out.notes,
         ]
         return "\n".join([models, str(self.tinytorch), *lines])
@@ -170,12 +179,14 @@ def _patched(found: TinyTorch) -> Patches:
 
 def _patch(patches: Patches, found: TinyTorch) -> None:
     """Add the device to one TinyTorch."""
-    proxy = numpy_proxy()
+    know_library(found.module_names)
+    patch_constants(patches)
     for module in found.modules.values():
-        if "np" in vars(module):
-            patches.set(module, "np", proxy)
+        patch_numpy(patches, module)
     if found.tensor_class.__module__ in found.module_names:
         patch_tensor(patches, found)
+        array = empty(current_device().allocator, 1, np.dtype(np.float32))
+        check_takes_device_arrays(found.package, found.tensor_class, array)
     patch_layers(patches, found)
     if found.generation == "B":
         patch_functions(patches, found)
@@ -185,3 +196,5 @@ def _patch(patches: Patches, found: TinyTorch) -> None:
         patch_gradient_rules(patches, found)
     patch_optimizers(patches, found)
     patch_checkpoints(patches, found)
+    patch_batches(patches, found)
+    patch_sampling(patches, found)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.candidates import layer_candidate
 from tinytorch_gpu.integration.fits import Fits
-from tinytorch_gpu.integration.own_code import tensor_by_own_code
+from tinytorch_gpu.integration.kinds import unpatched
+from tinytorch_gpu.integration.own_code import hangs_node, tensor_by_own_code
 from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
 
@@ -127,8 +128,9 @@ def _forward(
     node: type | None,
     found: TinyTorch,
 ) -> Callable[..., Any]:
-    wanted, fits = set(inspect.unwrap(original).__code__.co_names), Fits(found)
+    wanted, fits = set(unpatched(original).__code__.co_names), Fits(found)
     tried: dict[type, Candidate] = {}
+    is_autograds = hangs_node(original)
 
     def verdict_on(kind: type) -> Verdict:
         if kind not in tried:  # a class derived from the layer is tried by itself
@@ -140,16 +142,16 @@ def _forward(
         tensors = [x, *self.parameters()]
         if not any(isinstance(t.data, DeviceArray) for t in tensors):
             return original(self, x, *args, **options)
-        verdict = None
+        verdict, above = None, f"{type(self).__name__}.forward" if is_autograds else ""
         if has_kernel(layer_op.op) and not args and not options:
             verdict = verdict_on(type(self))
         if verdict is None or not _is_served(layer_op, node, verdict, self, x):
             code = partial(original, self, x, *args, **options)
-            return tensor_by_own_code(layer_op.op, [t.data for t in tensors], code)
-        arrays = layer_op.arrays(self, x)
-        out = found.tensor_class(
-            call(layer_op.op, *arrays, **layer_op.parameters(self))
-        )
+            arrays = [t.data for t in tensors]
+            return tensor_by_own_code(layer_op.op, arrays, code, above)
+        operands, named = layer_op.arrays(self, x), layer_op.parameters(self)
+        data = call(layer_op.op, *operands, autograd=above, **named)
+        out = found.tensor_class(data)
         hangs = layer_op.node in wanted or node in verdict.nodes
         if "requires_grad" in wanted or hangs:
             needs = (getattr(t, "requires_grad", False) for t in tensors)

@@ -8,6 +8,7 @@ of floats that a layer keeps (running means), and Tensors such as a position tab
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.moving import moved, named_device
 from tinytorch_gpu.integration.patches import wrapped
+from tinytorch_gpu.integration.staying import staying
 from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ def patch_layers(patches: Patches, found: TinyTorch) -> None:
             made = wrapped(own["forward"], partial(at_home, name=name))
             if made is not None:
                 patches.set(owner, "forward", made)
+        if isinstance(own.get("__call__"), FunctionType):
+            patches.set(owner, "__call__", staying(own["__call__"]))
 
 
 def move_model(model: Any, device: str = "") -> Any:

@@ -10,12 +10,14 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tinytorch_gpu.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["check_is_tinytorch"]
+__all__ = ["check_is_tinytorch", "check_keeps_data", "check_takes_device_arrays"]
 
 
 def check_is_tinytorch(core: str) -> None:
@@ -47,6 +49,7 @@ def _check_keeps_numpy(core: str) -> None:
     tensor_class: Any = getattr(_module(f"{core}.tensor"), "Tensor", None)
     if not isinstance(tensor_class, type):
         return
+    check_keeps_data(core, tensor_class)
     try:
         data = tensor_class([1.0, 2.0]).data
     except Exception:  # noqa: BLE001  (an unfinished constructor: told elsewhere)
@@ -56,10 +59,70 @@ def _check_keeps_numpy(core: str) -> None:
         raise _other(core, f"Tensor.data is a {kind}, not a NumPy array")
 
 
+def check_keeps_data(package: str, tensor_class: Any) -> None:
+    """Refuse a Tensor that has its array elsewhere than in its attribute `data`.
+
+    Args:
+        package: whose it is.
+        tensor_class: the class; one whose constructor makes no array yet is let by.
+
+    Raises:
+        UnsupportedError: `data` is a property or a slot, or has another name.
+    """
+    try:
+        made = tensor_class([1.0, 2.0])
+        state, data = getattr(made, "__dict__", {}), getattr(made, "data", None)
+    except Exception:  # noqa: BLE001  (unfinished: told elsewhere)
+        return
+    if "data" in state:
+        return
+    elsewhere = [n for n, v in state.items() if isinstance(v, np.ndarray)]
+    if elsewhere or isinstance(data, np.ndarray):
+        places = ", ".join(elsewhere) or "a slot"
+        raise UnsupportedError(
+            f"the Tensor of {package!r} keeps its array in `{places}`",
+            where=f"{tensor_class.__module__}.Tensor, made of two numbers",
+            why="the device puts its arrays into the attribute `data`, as TinyTorch's\n"
+            "own modules do; nothing has been changed",
+            fix="keep the array in `self.data`, a plain attribute without __slots__",
+            package=package,
+        )
+
+
+def check_takes_device_arrays(package: str, tensor_class: Any, array: Any) -> None:
+    """Refuse a Tensor that cannot be made of a device array, though of a host one.
+
+    Args:
+        package: whose it is.
+        tensor_class: the class, as it is once its modules know the device.
+        array: a device array.
+
+    Raises:
+        UnsupportedError: its constructor refuses the array.
+    """
+    try:
+        tensor_class(np.zeros(1, np.float32))
+    except Exception:  # noqa: BLE001  (unfinished: told elsewhere)
+        return
+    try:
+        tensor_class(array)
+    except Exception as error:
+        told = str(error).split("\n")[0]
+        raise UnsupportedError(
+            f"the Tensor of {package!r} cannot be made of a device array",
+            where=f"Tensor(array): {type(error).__name__}: {told}",
+            why="what an op gives on the device is no NumPy array, and the\n"
+            "constructor takes none; all has been put back",
+            fix="make it with np.array(data, dtype=np.float32), without a check of its "
+            "type",
+            package=package,
+        ) from error
+
+
 def _module(name: str) -> ModuleType | None:
     try:
         return importlib.import_module(name)
-    except Exception:  # noqa: BLE001  (somebody else's package may raise anything)
+    except (Exception, SystemExit):  # noqa: BLE001  (somebody else's package)
         return None
 
 

@@ -14,6 +14,26 @@ import numpy as np
 import numpy.typing as npt
 
 from tinytorch_gpu.integration.cases import EDGES, Case, Edge, array_of, values
+from tinytorch_gpu.integration.samples import (
+    ABOVE,
+    ALONG,
+    BLANK,
+    DEEP,
+    EQUAL,
+    HOLES,
+    IMAGE,
+    LARGE,
+    LARGE_Y,
+    LOGITS,
+    MANY,
+    REDUCED,
+    ROW,
+    SIGNS,
+    X,
+    Y,
+    of_layer,
+    with_holes,
+)
 from tinytorch_gpu.library.references import OPS
 
 if TYPE_CHECKING:
@@ -58,43 +78,6 @@ class Meaning:
         return self.own or _shipped(self.op)
 
 
-X, Y, ROW = values(3, 7), values(3, 7, seed=1), values(7, seed=2)
-DEEP = values(2, 3, 5, seed=6)
-SIGNS = array_of(
-    [[-1000.0, -100.0, -20.0, -2.0, -0.5, 0.0, 0.2], [0.3, 1, 2.5, 5, 20, 100, 1000]]
-)
-ABOVE = np.abs(X) + np.float32(0.1)
-IMAGE = values(2, 2, 4, 6, seed=3)
-EQUAL = array_of(np.indices((1, 1, 4, 6)).sum(0) // 2)  # with equal largest ones
-BLANK = array_of([[-np.inf, -np.inf], [0.0, 1.0]])
-_REDUCED = (
-    *(
-        Case((X,), {"axis": axis, "keepdims": keepdims})
-        for axis, keepdims in ((None, False), (0, False), (1, True))
-    ),
-    Case((ROW,), {"axis": 0, "keepdims": False}, is_needed=False),
-    Case((DEEP,), {"axis": 1, "keepdims": False}, is_needed=False),
-    Case((DEEP,), {"axis": (0, 2), "keepdims": True}, is_needed=False),
-)
-_LOGITS = tuple(
-    (about, array_of(x))
-    for about, x in (
-        ("", X),
-        ("for large inputs", X * 20),
-        ("for large inputs", X * 1000),
-        ("for large inputs", X + 90),
-        ("for large negative inputs", X - 1000),
-    )
-)
-_ALONG = (
-    *(Case((x,), {"dim": -1}, about=about) for about, x in _LOGITS),
-    Case((X,), {"dim": 0}),
-    Case((ROW,), {"dim": -1}, is_needed=False),
-    Case((DEEP,), {"dim": -1}, is_needed=False),
-    Case((DEEP,), {"dim": 1}, is_needed=False),
-)
-
-
 def _shipped(op: str) -> Callable[..., Any]:
     """Return an op as NumPy computes it."""
     found: Callable[..., Any] = OPS[f"tinytorch::{op}"].reference
@@ -117,7 +100,12 @@ def _embedded(indices: Array, weight: Array) -> Array:
 
 def _unary(op: str, formula: str, x: Array, **more: Any) -> Meaning:
     others = (x.reshape(-1)[:5], x.reshape(x.shape[0], 1, -1))
-    cases = (Case((x,)), *(Case((other,), is_needed=False) for other in others))
+    large = np.resize(x, LARGE.shape)
+    cases = (
+        Case((x,)),
+        Case((large,)),
+        *(Case((other,), is_needed=False) for other in others),
+    )
     return Meaning(op, formula, cases, **more)
 
 
@@ -125,32 +113,22 @@ def _binary(op: str, formula: str, y: Array = Y) -> Meaning:
     cases = (
         Case((X, y)),
         Case((X, y[:1])),
+        Case((LARGE, np.resize(y, LARGE.shape))),
         Case((ROW, y[0]), is_needed=False),
         Case((X.reshape(3, 1, 7), y), is_needed=False),
     )
     return Meaning(op, formula, cases)
 
 
-def _of_layer(
-    *arguments: Any,
-    x: Array = IMAGE,
-    needed: bool = True,
-    read: tuple[str, ...] = (),
-    about: str = "",
-    **options: Any,
-) -> Case:
-    layer = (arguments, options)
-    return Case((x,), layer=layer, is_needed=needed, read=read, about=about)
-
-
 _WINDOW = ("kernel_size", "stride", "padding")
 _POOLED = (
-    _of_layer(2, read=_WINDOW),
-    _of_layer(2, x=EQUAL, read=_WINDOW),
-    _of_layer(2, stride=1, needed=False, read=_WINDOW),
-    _of_layer(2, padding=1, needed=False, read=_WINDOW),
-    _of_layer(3, needed=False, read=_WINDOW),
-    _of_layer(kernel_size=(2, 3), needed=False, read=_WINDOW),
+    of_layer(2, read=_WINDOW),
+    of_layer(2, x=MANY, read=_WINDOW),
+    of_layer(2, x=EQUAL, read=_WINDOW),
+    of_layer(2, stride=1, needed=False, read=_WINDOW),
+    of_layer(2, padding=1, needed=False, read=_WINDOW),
+    of_layer(3, needed=False, read=_WINDOW),
+    of_layer(kernel_size=(2, 3), needed=False, read=_WINDOW),
 )
 _MEANINGS = (
     _binary("add", "a + b"),
@@ -162,6 +140,7 @@ _MEANINGS = (
         "a @ b",
         (
             Case((X, Y.T)),
+            Case((LARGE[:, :17], LARGE_Y[:17])),
             *(
                 Case((a, b), is_needed=False)
                 for a, b in (
@@ -179,14 +158,17 @@ _MEANINGS = (
     Meaning(
         "slice",
         "x[key]",
-        (Case((X,), {"key": (slice(1, None), 2)}), Case((X,), {"key": 1})),
+        (
+            *(Case((X,), {"key": key}) for key in ((slice(1, None), 2), 1)),
+            Case((LARGE,), {"key": slice(3, 30)}),
+        ),
         lambda x, key: x[key],
     ),
     _unary("copy", "x", X),
-    Meaning("sum", "sum(x, axis, keepdims)", _REDUCED),
-    Meaning("mean", "mean(x, axis, keepdims)", _REDUCED),
-    Meaning("max", "max(x, axis, keepdims)", _REDUCED),
-    Meaning("min", "min(x, axis, keepdims)", _REDUCED),
+    Meaning("sum", "sum(x, axis, keepdims)", REDUCED),
+    Meaning("mean", "mean(x, axis, keepdims)", REDUCED),
+    Meaning("max", "max(x, axis, keepdims)", REDUCED),
+    Meaning("min", "min(x, axis, keepdims)", REDUCED),
     Meaning(
         "masked_fill",
         "value where mask, else x",
@@ -214,15 +196,16 @@ _MEANINGS = (
     Meaning(
         "softmax",
         "exp(x) / sum(exp(x))",
-        _ALONG,
+        ALONG,
         edge=Edge(BLANK, "of_blank"),
     ),
-    Meaning("log_softmax", "x - log(sum(exp(x)))", _ALONG),
+    Meaning("log_softmax", "x - log(sum(exp(x)))", ALONG),
     Meaning(
         "cross_entropy",
         "mean(-log_softmax(x)[target])",
         (
-            *(Case((x, array_of([0, 3, 1])), about=about) for about, x in _LOGITS),
+            *(Case((x, array_of([0, 3, 1])), about=about) for about, x in LOGITS),
+            Case((LARGE, array_of(range(33)))),
             Case((DEEP, array_of([[0, 4, 1], [2, 0, 3]])), is_needed=False),
         ),
         learned=1,
@@ -231,8 +214,9 @@ _MEANINGS = (
         "embedding",
         "weight[indices]",
         (
-            _of_layer(5, 3, x=array_of([[1, 3], [1, 0]])),
-            _of_layer(11, 2, x=array_of([1, 10, 1]), needed=False),
+            of_layer(5, 3, x=array_of([[1, 3], [1, 0]])),
+            of_layer(11, 2, x=array_of([1, 10, 1]), needed=False),
+            of_layer(60, 3, x=array_of(range(0, 60, 3)).reshape(2, 10)),
         ),
         _embedded,
         layer="Embedding",
@@ -242,10 +226,11 @@ _MEANINGS = (
         "conv2d",
         "sums of windows times weight, plus bias",
         (
-            _of_layer(2, 3, 2, read=_WINDOW[1:]),
-            _of_layer(3, 5, 2, x=values(1, 3, 3, 4), needed=False, read=_WINDOW[1:]),
+            of_layer(2, 3, 2, read=_WINDOW[1:]),
+            of_layer(2, 3, 2, x=MANY, read=_WINDOW[1:]),
+            of_layer(3, 5, 2, x=values(1, 3, 3, 4), needed=False, read=_WINDOW[1:]),
             *(
-                _of_layer(2, 3, needed=False, read=_WINDOW[1:], **options)
+                of_layer(2, 3, needed=False, read=_WINDOW[1:], **options)
                 for options in (
                     {"kernel_size": 3, "stride": 2},
                     {"kernel_size": 3, "padding": 1},
@@ -254,6 +239,7 @@ _MEANINGS = (
             ),
         ),
         layer="Conv2d",
+        edges=with_holes(2, 3, 2, x=HOLES, read=_WINDOW[1:]),
     ),
     Meaning(
         "max_pool2d",
@@ -262,28 +248,38 @@ _MEANINGS = (
         layer="MaxPool2d",
         gradient=_max_pool2d_gradient,
     ),
-    Meaning("avg_pool2d", "the mean of each window", _POOLED, layer="AvgPool2d"),
+    Meaning(
+        "avg_pool2d",
+        "the mean of each window",
+        _POOLED,
+        layer="AvgPool2d",
+        edges=with_holes(2, x=HOLES, read=_WINDOW),
+    ),
     Meaning(
         "layer_norm",
         "(x - mean) / sqrt(var + eps) * gamma + beta, var divided by n",
         (
-            _of_layer(7, x=X, read=("eps",)),
-            _of_layer(7, x=values(3, 7, seed=5, scale=0.005), read=("eps",)),
-            _of_layer(7, x=X, eps=1.0, needed=False, read=("eps",)),
-            _of_layer(5, x=DEEP, needed=False, read=("eps",)),
+            of_layer(7, x=X, read=("eps",)),
+            of_layer(41, x=LARGE, read=("eps",)),
+            of_layer(7, x=values(3, 7, seed=5, scale=0.005), read=("eps",)),
+            of_layer(7, x=X, eps=1.0, needed=False, read=("eps",)),
+            of_layer(5, x=DEEP, needed=False, read=("eps",)),
         ),
         layer="LayerNorm",
+        edges=with_holes(6, x=HOLES[0, 0], read=("eps",)),
     ),
     Meaning(
         "batch_norm",
         "(x - mean) / sqrt(var + eps) * gamma + beta, by channel",
         (
-            _of_layer(2, read=("eps",)),
-            _of_layer(2, x=IMAGE * np.float32(0.005), read=("eps",)),
-            _of_layer(2, eps=1.0, needed=False, read=("eps",)),
-            replace(_of_layer(2, needed=False, read=("eps",)), is_eval=True),
+            of_layer(2, read=("eps",)),
+            of_layer(2, x=MANY, read=("eps",)),
+            of_layer(2, x=IMAGE * np.float32(0.005), read=("eps",)),
+            of_layer(2, eps=1.0, needed=False, read=("eps",)),
+            replace(of_layer(2, needed=False, read=("eps",)), is_eval=True),
         ),
         layer="BatchNorm2d",
+        edges=with_holes(2, x=HOLES, read=("eps",)),
     ),
 )
-MEANINGS = {m.op: replace(m, edges=EDGES.get(m.op, ())) for m in _MEANINGS}
+MEANINGS = {m.op: replace(m, edges=(*m.edges, *EDGES.get(m.op, ()))) for m in _MEANINGS}

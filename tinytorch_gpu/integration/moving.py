@@ -6,6 +6,7 @@ the node whose gradient is copied the other way, in the terms of each generation
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
     from tinytorch_gpu.integration.detect import TinyTorch
     from tinytorch_gpu.runtime import Device
 
-__all__ = ["copied", "move_of", "moved", "named_device", "place"]
+__all__ = ["copied", "copies_out", "move_of", "moved", "named_device", "place"]
+
+
+_copies_out: ContextVar[int] = ContextVar("_copies_out", default=0)
+
+
+def copies_out() -> int:
+    """Return how many copies to the host somebody has asked for in this thread."""
+    return _copies_out.get()
 
 
 def named_device(device: str, method: str) -> Device | None:
@@ -67,6 +76,7 @@ def moved(
     if target is source:
         return array
     if target is None:
+        _copies_out.set(_copies_out.get() + 1)
         # As PyTorch does: what the host does not wait for arrives in pinned memory.
         out = pinned_array_like(array) if is_async else None
         download = partial(to_host, array, "to('cpu')", out, is_async=is_async)
@@ -78,14 +88,21 @@ def moved(
         return copied("to", array, upload)
 
 
-def copied(name: str, array: Any, copy: Callable[[], Any]) -> Any:
-    """Make a copy under an op's name, so that reports can tell whose it is."""
+def copied(name: str, array: Any, copy: Callable[[], Any], key: str = "Copy") -> Any:
+    """Make a copy under an op's name, so that reports can tell whose it is.
+
+    Args:
+        name: the op's.
+        array: what is copied.
+        copy: makes the copy.
+        key: what the record says served it; a view is none of the learner's code.
+    """
     timeline = current_device().timeline
     op, parent = f"tinytorch::{name}", timeline.current_op
     with timeline.op_scope(op) as scope:
         result = copy()
     end = timeline.host_ns
-    timeline.add_op(OpRecord(op, parent, "Copy", None, (array.shape,), scope, end))
+    timeline.add_op(OpRecord(op, parent, key, None, (array.shape,), scope, end))
     return result
 
 
@@ -128,6 +145,8 @@ def _move_by_node(found: TinyTorch) -> Callable[[Any, Device | None, bool], Any]
 
     class ToBackward(base):  # type: ignore[misc]
         """The gradient rule of a copy: the gradient goes back to the input's place."""
+
+        is_copy = True  # see `tensor._backward`
 
         def __init__(self, tensor: Any) -> None:
             self.saved_tensors = (tensor,)

@@ -2,15 +2,19 @@
 
 `np.array`, `np.asarray` and `np.ascontiguousarray` never ask a foreign array for its
 opinion; they would pull a device array to the host (and so raise). TinyTorch calls them
-in `Tensor.__init__` and for the seed of `backward`.
+in `Tensor.__init__` and for the seed of `backward`. There, `np.array` copies what
+somebody holds (see `held`), and not each new result.
 
 `np.zeros` and the like have no array to ask: library code at work on a device (see
 `home`) gets device memory from them, in float32, the dtype of every Tensor. So it does
-from `np.eye`, by a copy.
+from `np.eye`, by a copy. Numbers that library code joins to a device array are copied,
+and what `np.random.choice` draws by is copied to the host (see `sampling`).
 """
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +22,18 @@ import numpy as np
 
 from tinytorch_gpu.integration.home import current_home
 from tinytorch_gpu.integration.moving import moved
+from tinytorch_gpu.integration.owned import is_owned
+from tinytorch_gpu.integration.sampling import on_host
 from tinytorch_gpu.library import call
 from tinytorch_gpu.memory import DeviceArray, empty
+from tinytorch_gpu.runtime.placement import device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["numpy_proxy"]
+    from tinytorch_gpu.integration.patches import Patches
+
+__all__ = ["numpy_proxy", "patch_numpy"]
 
 
 def numpy_proxy() -> ModuleType:
@@ -43,7 +52,26 @@ def numpy_proxy() -> ModuleType:
         setattr(proxy, name, _at_home(getattr(np, name), value))
     for name in ("eye", "identity"):
         setattr(proxy, name, _carried(getattr(np, name)))
+    vars(proxy).update(concatenate=_joining(np.concatenate), random=_random())
     return proxy
+
+
+def patch_numpy(patches: Patches, module: ModuleType) -> None:
+    """Let a module's NumPy know the device, by whatever names it imported it.
+
+    Args:
+        patches: where originals are kept.
+        module: of TinyTorch.
+    """
+    proxy = numpy_proxy()
+    for name, value in list(vars(module).items()):
+        if value is np:
+            patches.set(module, name, proxy)
+            continue
+        plain = str(getattr(value, "__name__", ""))  # from numpy import array
+        ours = getattr(proxy, plain, value) if callable(value) else value
+        if ours is not value and getattr(np, plain, None) is value:
+            patches.set(module, name, ours)
 
 
 class _NumpyProxy(ModuleType):
@@ -54,16 +82,26 @@ class _NumpyProxy(ModuleType):
 
 
 def _keeping(function: Any) -> Any:
-    """Wrap np.array and the like: a device array is converted on the device."""
+    """Wrap np.array and the like: what is on the device is converted there.
+
+    A list of device arrays is stacked.
+    """
 
     def convert(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
-        if not isinstance(a, DeviceArray):
+        if isinstance(a, (list, tuple)) and a and all(map(_is_there, a)):
+            a = np.stack(a)
+        if not _is_there(a):
             return function(a, dtype, *args, **options)
-        if function is np.ascontiguousarray and not a.is_c_contiguous():
-            a = a.copy()
-        return a if dtype is None else a.astype(dtype, copy=False)
+        made = a if dtype is None else a.astype(dtype, copy=False)
+        is_gapped = function is np.ascontiguousarray and not made.is_c_contiguous()
+        is_shared = function is np.array and made is a and is_owned(a)
+        return made.copy() if is_gapped or is_shared else made
 
     return _named_as(convert, function)
+
+
+def _is_there(value: Any) -> bool:
+    return isinstance(value, DeviceArray)
 
 
 def _at_home(function: Any, value: float | None) -> Any:
@@ -96,6 +134,29 @@ def _carried(function: Any) -> Any:
         return moved(made, home[0], reason=f"made in {home[1]}")
 
     return _named_as(make, function)
+
+
+def _joining(function: Any) -> Any:
+    """Wrap np.concatenate: numbers go to the device array that they are joined to."""
+
+    def join(arrays: Any, *args: Any, **options: Any) -> Any:
+        there = [a for a in arrays if _is_there(a)]
+        if _is_there(arrays) or not there:
+            return function(arrays, *args, **options)
+        caller = sys._getframe(1).f_code.co_name  # noqa: SLF001  (documented)
+        copy = partial(moved, target=device_of(there[0]), reason=f"made in {caller}")
+        dtype = there[0].dtype if there[0].dtype.kind == "f" else None
+        parts = [a if _is_there(a) else copy(np.asarray(a, dtype)) for a in arrays]
+        return function(parts, *args, **options)
+
+    return _named_as(join, function)
+
+
+def _random() -> ModuleType:
+    """Return NumPy's random numbers; `choice` may draw by chances on a device."""
+    random = ModuleType(np.random.__name__)
+    vars(random).update(vars(np.random), choice=on_host(np.random.choice))
+    return random
 
 
 def _named_as(wrapper: Any, function: Callable[..., Any]) -> Any:

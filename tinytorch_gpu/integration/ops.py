@@ -14,7 +14,7 @@ from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.integration.bindings import BINDINGS, Binding, sliced
+from tinytorch_gpu.integration.bindings import BINDINGS, Binding, element_of
 from tinytorch_gpu.integration.candidates import function_candidate, node_state
 from tinytorch_gpu.integration.fits import Fits, Verdict
 from tinytorch_gpu.integration.home import at_home
@@ -196,9 +196,10 @@ def _forward(original: Any, bound: BoundOp) -> Any:
             return call(op, *arrays, decomposition=code, autograd=above)
         verdict = bound.verdict(self, arrays)
         if not verdict.fits or not binding.suits(arrays):
-            return own_code(op, arrays, code)
-        if op == "slice":  # an element of a tensor stays on the device, 0-d
-            return call(op, *arrays, decomposition=lambda: sliced(arrays[0], self.key))
+            return own_code(op, arrays, code, above)
+        if op == "slice":
+            part = element_of(arrays[0], self.key)
+            return own_code(op, arrays, code, above) if part is None else part
         parameters = {**binding.parameters(self), **accepted(op, verdict.options)}
         return call(op, *arrays, *binding.more(self), autograd=above, **parameters)
 
@@ -235,9 +236,9 @@ def _backward(original: Any, bound: BoundOp) -> Any:
         if not has_rule and not has_kernel(name):
             return call(name, grad_output, decomposition=code, autograd=above)
         if not bound.slope_verdict(self).fits:
-            return own_code(name, (grad_output,), code)
+            return own_code(name, (grad_output,), code, above)
         if has_rule and binding.rule is not None:
-            return (binding.rule(self, grad_output),)
+            return (binding.rule(self, grad_output, above),)
         named = (binding.backward_parameters or binding.parameters)(self)
         saved = binding.saved(self)
         grads = call(name, grad_output, *saved, autograd=above, **named)

@@ -56,7 +56,7 @@ def find_modules(core: str) -> tuple[dict[str, ModuleType], dict[str, str]]:
             continue
         try:
             modules[short] = importlib.import_module(name)
-        except Exception as error:  # noqa: BLE001  (half-written code raises anything)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (half-written code)
             unfinished[short] = f"{type(error).__name__}: {error}".split("\n")[0]
     return modules, unfinished
 
@@ -67,5 +67,5 @@ def _exists(name: str) -> bool:
         return True
     try:
         return importlib.util.find_spec(name) is not None
-    except Exception:  # noqa: BLE001  (a parent's __init__ is the learner's, too)
+    except (Exception, SystemExit):  # noqa: BLE001  (a parent is the learner's, too)
         return False

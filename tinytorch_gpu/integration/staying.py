@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.errors import DeviceMismatchError
+from tinytorch_gpu.integration.moving import copies_out
 from tinytorch_gpu.memory import DeviceArray
 
-__all__ = ["check_stayed"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["check_stayed", "staying"]
+
+
+def staying(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a layer's `__call__` or `forward`: see `check_stayed`.
+
+    A layer that itself says `x.cpu()` has said where its result shall be.
+
+    Args:
+        call: the method.
+    """
+
+    @functools.wraps(call)
+    def wrapper(self: Any, *args: Any, **options: Any) -> Any:
+        operands = (*args, *options.values())
+        arrays = tuple(getattr(v, "__dict__", {}).get("data") for v in operands)
+        before = copies_out()
+        out = call(self, *args, **options)
+        is_there = any(isinstance(array, DeviceArray) for array in arrays)
+        if is_there and copies_out() == before:
+            check_stayed(f"{type(self).__name__}.forward", arrays, out)
+        return out
+
+    return wrapper
 
 
 def check_stayed(name: str, operands: tuple[Any, ...], out: Any) -> None:

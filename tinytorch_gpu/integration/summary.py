@@ -12,6 +12,7 @@ from tinytorch_gpu.integration.gradient_rules import RULES, method_candidates
 from tinytorch_gpu.integration.meanings import MEANINGS
 from tinytorch_gpu.integration.ops import function_candidates
 from tinytorch_gpu.integration.tracked import TRACKED
+from tinytorch_gpu.integration.verdicts import NOT_RECORDED
 from tinytorch_gpu.library import has_kernel
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _slope_note(fits: Fits, one: Candidate) -> list[str]:
     if not has_rule or not has_kernel(f"{one.op}_backward"):
         return []
     verdict = fits.backward(one)
-    if verdict.fits or not verdict.is_final:  # without autograd nothing is known
+    if verdict.fits or verdict.difference == NOT_RECORDED:
         return []
     kernel = f"the kernel computes the derivative of {MEANINGS[one.op].formula}"
     name = f"{_name(one)}, gradient"

@@ -14,12 +14,13 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.integration.bindings import sliced
+from tinytorch_gpu.integration.bindings import element_of
 from tinytorch_gpu.integration.candidates import method_candidate, name_of
 from tinytorch_gpu.integration.fits import Fits
 from tinytorch_gpu.integration.home import at_home
+from tinytorch_gpu.integration.kinds import unpatched
 from tinytorch_gpu.integration.ops import accepted
-from tinytorch_gpu.integration.own_code import tensor_by_own_code
+from tinytorch_gpu.integration.own_code import hangs_node, tensor_by_own_code
 from tinytorch_gpu.library import call, has_kernel
 from tinytorch_gpu.memory import DeviceArray
 
@@ -109,6 +110,7 @@ def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any
     signature, fits = inspect.signature(original), Fits(found)
     tried: dict[type, Candidate] = {}
     skipped = 0 if tracked.owner == "Tensor" else 1
+    is_autograds = hangs_node(original)
     at_work = at_home(original, f"{tracked.owner}.{tracked.method}")
 
     @functools.wraps(original)
@@ -123,6 +125,7 @@ def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any
         others = list(given.arguments)[skipped + tracked.tensors :]
         rest = {name: given.arguments[name] for name in others}
         parameters = _parameters(tracked, rest, layer)
+        above = f"{type(args[0]).__name__}.{tracked.method}" if is_autograds else ""
         out = None
         if parameters is not None and (tracked.op == "slice" or has_kernel(tracked.op)):
             kind = type(args[0])  # a class derived from the owner is tried by itself
@@ -132,10 +135,11 @@ def _op(original: Callable[..., Any], tracked: Tracked, found: TinyTorch) -> Any
             if verdict.fits and verdict.takes(tuple(arrays), parameters, layer):
                 hung = verdict.nodes
                 hang = _node_maker(original, tracked, found, tensors, parameters, hung)
-                out = _served(tracked, found, arrays, parameters, hang, verdict)
+                served = (tracked, found, arrays, parameters, hang, verdict)
+                out = _served(*served, above)
         if out is None:
             code = functools.partial(at_work, *args, **options)
-            out = tensor_by_own_code(tracked.op, arrays, code)
+            out = tensor_by_own_code(tracked.op, arrays, code, above)
         return out
 
     return method
@@ -167,16 +171,18 @@ def _served(
     parameters: dict[str, Any],
     hang: Callable[[Any], None] | None,
     verdict: Verdict,
+    above: str,
 ) -> Any:
     """Let a kernel compute the op and hang its node on; None where that cannot be."""
     if hang is None or any(array is None for array in arrays):
         return None
-    if tracked.op == "slice":  # an element of a tensor stays on the device, 0-d
-        key = parameters["key"]
-        data = call("slice", *arrays, decomposition=lambda: sliced(arrays[0], key))
+    if tracked.op == "slice":
+        data = element_of(arrays[0], parameters["key"])
+        if data is None:
+            return None
     else:
         named = {**parameters, **accepted(tracked.op, verdict.options)}
-        data = call(tracked.op, *arrays, **named)
+        data = call(tracked.op, *arrays, autograd=above, **named)
     out = found.tensor_class(data)
     hang(out)
     return out
@@ -191,7 +197,7 @@ def _node_maker(
     hung: frozenset[type],
 ) -> Callable[[Any], None] | None:
     """Return what hangs the learner's node on a result; None if theirs is another."""
-    names = inspect.unwrap(original).__code__.co_names
+    names = unpatched(original).__code__.co_names
     if "_grad_fn" not in names and hung - {type(None)}:
         return None  # code further away hangs it on
     if "_grad_fn" not in names or not found.is_recorded(*tensors):

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.integration.cases import Case
 
-__all__ = ["Verdict", "call_of", "signature_of", "sizes_of"]
+__all__ = ["NOT_RECORDED", "Verdict", "call_of", "signature_of", "sizes_of"]
 
 # What a layer keeps its operands in: they go to the kernel as they are.
 OPERANDS = {"weight", "bias"}
-READS_ANY_NAME = {"getattr", "vars", "__dict__", "__getattribute__"}
+NOT_RECORDED = "nothing recorded"  # as in a block of no_grad
 Shapes = tuple[tuple[int, ...], ...]
 Signature = tuple[tuple[int, ...], tuple[type, ...]]
 
@@ -61,15 +61,14 @@ class Verdict:
         difference: how it differs from the op; "" if a kernel may answer for it.
         options: parameters by which the shipped kernel gives what it gives at infinity.
         state: what the layers kept that were tried, or the nodes, by name.
-        sizes: of each layer that was tried, the shapes of its parameters.
+        sizes: of each layer that was tried, the shapes of its parameters; of each node,
+            those of what it has saved.
         parameters: what the op was tried with, by name.
-        mentioned: the names that its code mentions.
+        mentioned: the attributes that its code reads of its layer or node.
         accepted: the kinds of calls that it gave a result for.
         refused: those that it raised an error for. Where there are any, only what was
             accepted is the kernel's.
         nodes: the classes of the nodes that were tried.
-        is_final: it holds as long as the code is the same; else only where nothing is
-            recorded for gradients.
         seconds: how long it took to find out.
     """
 
@@ -82,7 +81,6 @@ class Verdict:
     accepted: frozenset[Signature] = frozenset()
     refused: frozenset[Signature] = frozenset()
     nodes: frozenset[type] = frozenset()
-    is_final: bool = True
     seconds: float = 0.0
 
     @property
@@ -108,13 +106,10 @@ class Verdict:
 
     def _takes_state(self, layer: Any, parameters: Iterable[str]) -> bool:
         """Tell whether a layer keeps what those kept that were tried."""
-        is_any = bool(READS_ANY_NAME & self.mentioned)
         known = OPERANDS | set(parameters)
         known |= {"axis", "dim"} if known & {"axis", "dim"} else set()
         for name, value in getattr(layer, "__dict__", {}).items():
-            if name in known:
-                continue
-            if name not in self.mentioned and not is_any:
+            if name in known or name not in self.mentioned:
                 continue
             tried = self.state.get(name, ())
             if _is_one_of(value, tried):
@@ -137,7 +132,11 @@ class Verdict:
                 is_like = TAKEN[name](value)
             else:
                 tried = self.state[name]
-                is_like = _is_operand(name, value) or _is_one_of(value, tried)
+                is_like = (
+                    _is_operand(name, value)
+                    or _is_one_of(value, tried)
+                    or self._is_size(value, tried, node)
+                )
             if not is_like:
                 return False
         return True
@@ -194,14 +193,15 @@ def call_of(case: Case) -> Signature | None:
     return signature_of(case.arrays, case.parameters)
 
 
-def sizes_of(layer: Any) -> Shapes:
-    """Return the shapes of a layer's parameters.
+def sizes_of(thing: Any) -> Shapes:
+    """Return the shapes of a layer's parameters, or of what a node has saved.
 
     Args:
-        layer: any object; one without `parameters` has none.
+        thing: any object; one with neither has none.
     """
-    asked = getattr(layer, "parameters", None)
-    return tuple(tuple(p.data.shape) for p in asked()) if callable(asked) else ()
+    asked = getattr(thing, "parameters", None)
+    several = asked() if callable(asked) else getattr(thing, "saved_tensors", ())
+    return tuple(tuple(np.shape(getattr(one, "data", one))) for one in several)
 
 
 def _kind(value: Any) -> type:
@@ -236,13 +236,11 @@ def _is_one_of(value: Any, tried: Iterable[Any]) -> bool:
 
 
 def _is_alike(a: Any, b: Any) -> bool:
-    """Tell whether two values are the same, or plain and equal."""
-    if a is b:
-        return True
+    """Tell whether two values are plain and equal: of another one only Python knows."""
     a, b = (v.item() if isinstance(v, np.generic) else v for v in (a, b))
     if type(a) is not type(b):
         return False
-    if isinstance(a, (bool, int, float, str)):
+    if a is None or isinstance(a, (bool, int, float, str)):
         return bool(a == b)
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_is_alike, a, b))

@@ -139,6 +139,9 @@ def _truth(op: str) -> Callable[..., Any]:
     """Make np.any and np.all: the largest or smallest of what is not zero."""
 
     def judge(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        if not a.size:  # nothing is not zero, and all of nothing is
+            count = call("sum", a, axis=axis, keepdims=keepdims)
+            return call("ne" if op == "max" else "eq", count, 0)
         return call(op, call("ne", a, 0), axis=axis, keepdims=keepdims)
 
     return judge

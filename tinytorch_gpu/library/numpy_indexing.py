@@ -110,7 +110,8 @@ def _split_key(
     x: DeviceArray, key: Any, *, writes: bool = False
 ) -> tuple[DeviceArray, tuple[DeviceArray | None, ...]]:
     """Return a view by the basic parts of a key, and an index array for each axis."""
-    parts = [np.asarray(p) if isinstance(p, list) else p for p in _as_tuple(key)]
+    several = (list, bool, np.bool_)
+    parts = [np.asarray(p) if isinstance(p, several) else p for p in _as_tuple(key)]
     masks = [p for p in parts if _is_mask(p) and p.ndim != 1]
     if masks:
         return _by_mask(x, parts, masks[0], writes=writes)

@@ -140,6 +140,9 @@ class _NumpyOps:
 
     def assign(self, out: DeviceArray, value: Any) -> None:
         """Copy a value (broadcast) into every element of a device array."""
+        extra = np.ndim(value) - out.ndim
+        if extra > 0 and np.shape(value)[:extra] == (1,) * extra:
+            value = np.reshape(value, np.shape(value)[extra:])  # as NumPy takes it
         if isinstance(value, DeviceArray):
             call("copy", value, out=out)
         elif np.ndim(value) == 0:

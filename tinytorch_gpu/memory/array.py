@@ -292,4 +292,5 @@ def is_advanced(key: Any) -> bool:
         >>> is_advanced((slice(3), 0)), is_advanced([0, 2])
         (False, True)
     """
-    return any(isinstance(p, (list, np.ndarray, DeviceArray)) for p in _as_tuple(key))
+    kinds = (list, np.ndarray, DeviceArray, bool, np.bool_)
+    return any(isinstance(part, kinds) for part in _as_tuple(key))

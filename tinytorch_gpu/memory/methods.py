@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tinytorch_gpu.errors import DtypeError
+from tinytorch_gpu.memory.hooks import hooks
 
 __all__ = ["NumpyMethods"]
 
@@ -87,6 +88,18 @@ class NumpyMethods(NDArrayOperatorsMixin):
     def all(self: Any, axis: Any = None) -> Any:
         """Whether nothing is zero; see `np.all`."""
         return np.all(self, axis=axis)
+
+    def tolist(self: Any) -> Any:
+        """Copy all elements to the host and return them as Python's lists."""
+        return hooks.copies.to_host(self, "tolist()").tolist()
+
+    def sort(self: Any, axis: SupportsIndex = -1) -> None:
+        """Sort in place; see `np.sort`, for which there has to be a kernel."""
+        self[...] = np.sort(self, axis=axis)
+
+    def nonzero(self: Any) -> Any:
+        """Places of what is not zero; see `np.nonzero`."""
+        return np.nonzero(self)
 
     def clip(self: Any, a_min: Any = None, a_max: Any = None) -> Any:
         """Return the elements within two limits; see `np.clip`."""

@@ -86,4 +86,8 @@ class DataLoader:
 
     def _collate_batch(self, samples: list[Any]) -> tuple[Tensor, ...]:
         columns = zip(*samples, strict=True)
-        return tuple(Tensor(np.stack([Tensor(s).data for s in c])) for c in columns)
+        return tuple(Tensor(np.stack([_array(s) for s in c])) for c in columns)
+
+
+def _array(sample: Any) -> Any:
+    return sample.data if isinstance(sample, Tensor) else np.asarray(sample)

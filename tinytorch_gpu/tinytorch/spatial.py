@@ -232,7 +232,7 @@ class BatchNorm2d(Layer):
         _check_images(x, "BatchNorm2d", self.num_features)
         mean, var = self.running_mean, self.running_var
         if self.training:
-            mean, var = (f(x.data, axis=(0, 2, 3)) for f in (np.mean, np.var))
+            mean, var = np.mean(x.data, (0, 2, 3)), np.var(x.data, (0, 2, 3))
             keep, part = 1.0 - self.momentum, self.momentum
             self.running_mean = keep * self.running_mean + part * mean
             self.running_var = keep * self.running_var + part * var

@@ -4,31 +4,33 @@ Written for these tests, after the contract: it wraps the methods that it finds 
 imported, recomputes what it wraps from `.data`, and keeps the Tensors.
 """
 
-# ruff: noqa: F403, F405
+# ruff: noqa: F403, F405, PLW0603
 
 import numpy as np
 from standin_a.core import activations, losses
 from standin_a.core.functions import *
 from standin_a.core.tensor import Tensor
 
-_STATE = [True]
+_TRACKING = True
 
 
 class no_grad:
     def __enter__(self):
-        _STATE[0] = False
+        global _TRACKING
+        _TRACKING = False
 
     def __exit__(self, *_):
-        _STATE[0] = True
+        global _TRACKING
+        _TRACKING = True
 
 
 def is_grad_enabled():
-    return _STATE[0]
+    return _TRACKING
 
 
 def _hang(result, node, *tensors):
     """Hang a node on a result where gradients are recorded."""
-    result.requires_grad = _STATE[0] and any(t.requires_grad for t in tensors)
+    result.requires_grad = _TRACKING and any(t.requires_grad for t in tensors)
     if result.requires_grad:
         result._grad_fn = node
     return result

@@ -170,7 +170,7 @@ def test_a_nudge_or_a_clip_is_the_learners_own(name, monkeypatch):
 @pytest.mark.parametrize(
     "case",
     [pytest.param((m, c), id=f"{m.op} {c.about}") for m in MEANINGS.values()
-     for c in m.edges],
+     for c in m.edges if c.layer is None],
 )  # fmt: skip
 def test_at_each_edge_the_kernel_gives_what_is_meant(case):
     meaning, edge = case
@@ -191,5 +191,6 @@ def test_ordinary_code_keeps_its_kernels(name):
     with simgpu.installed("t4", name) as installation:
         notes = str(installation).splitlines()[4:]
         count = len(installation.ops_with_kernels)
-    assert notes == []
+    # Generation A's own gradient of GELU is near the derivative only.
+    assert [note[:15] for note in notes] == ["GELU, gradient:"] * (name == A)
     assert count == {A: 10}.get(name, 23)

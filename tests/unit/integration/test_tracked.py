@@ -6,6 +6,7 @@ import pytest
 import tinytorch_gpu as simgpu
 from tests.conformance.package import Package, host
 from tinytorch_gpu import library, profiler
+from tinytorch_gpu.integration import move_model
 
 NAME = "standin_a.core"
 
@@ -98,3 +99,40 @@ def test_one_element_stays_on_the_device(package):
     assert (one.device, one.shape) == ("simgpu:0", ())
     one.backward()
     assert host(x.grad).tolist() == [[0.0, 1.0]]
+
+
+def test_paths_begin_at_autograd_where_it_hangs_a_node_or_computes_a_slope(package):
+    x = package.leaf(np.ones((2, 3)), "simgpu")
+    images = package.leaf(np.ones((1, 1, 4, 4)), "simgpu")
+    conv = move_model(package.get("Conv2d")(1, 1, 3), "simgpu")
+    with library.log() as log:
+        package.get("ReLU")().forward(x).sum().backward()
+        package.get("GELU")().forward(x.matmul(x.transpose())).sum().backward()
+        conv.forward(images).sum().backward()
+        package.get("Tanh")().forward(x)
+    outer = [entry for entry in log.ops if not entry.depth]
+    above = {e.name.partition("::")[2]: dict(e.path).get("Autograd") for e in outer}
+    wanted = {
+        "relu": "ReLU.forward",
+        "sum": "Tensor.sum",
+        "matmul": "Tensor.matmul",
+        "gelu": "GELU.forward",
+        "conv2d": "Conv2d.forward",
+        "relu_backward": "ReLUBackward.apply",
+        "gelu_backward_own_code": "GELUBackward.apply",
+        "matmul_backward": "MatmulBackward.apply",
+        "conv2d_backward": "Conv2dBackward.apply",
+    }
+    assert {op: above[op] for op in wanted} == {
+        op: f"TinyTorch: {name}" for op, name in wanted.items()
+    }
+    assert above["tanh"] is above["fill"] is above["add"] is None
+
+
+def test_own_code_has_its_path_from_autograd_too(package):
+    x = package.leaf(np.ones((2, 3)), "simgpu")
+    with library.log() as log:
+        package.get("MSELoss")().forward(x, package.plain(np.zeros((2, 3)), "simgpu"))
+    (entry,) = (entry for entry in log.ops if entry.name == "tinytorch::mse")
+    assert entry.path[0] == ("Autograd", "TinyTorch: MSELoss.forward")
+    assert entry.key == "Decompose"
