@@ -13,11 +13,10 @@ from tinytorch_gpu.memory import DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from inspect import BoundArguments
 
     from tinytorch_gpu.trace import ArrayUse
 
-__all__ = ["Leaf", "given_leaves", "leaves", "lies_in"]
+__all__ = ["Leaf", "leaves", "lies_in"]
 
 
 @dataclass(frozen=True)
@@ -69,13 +68,3 @@ def lies_in(use: ArrayUse, base: DeviceArray) -> bool:
     low = base.buffer.address
     inside = low <= use.address < low + base.buffer.nbytes
     return inside and use.serial == base.buffer.serial
-
-
-def given_leaves(bound: BoundArguments) -> tuple[Leaf, ...]:
-    """Return the leaves of a call's arguments, named by the parameters.
-
-    Args:
-        bound: the arguments.
-    """
-    named = bound.arguments.items()
-    return tuple(leaf for name, value in named for leaf in leaves(value, name))

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tinytorch_gpu.fusion.forms import copied, gap_between
+from tinytorch_gpu.fusion.gaps import gap_between, put_back, values_of
 from tinytorch_gpu.fusion.making import program_of
 from tinytorch_gpu.fusion.reasons import Reason
 from tinytorch_gpu.fusion.seen import Seen
-from tinytorch_gpu.memory import elements_of
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.held import holding
 from tinytorch_gpu.trace import CopyRecord
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.fusion.program import Program
     from tinytorch_gpu.runtime.held import Held
 
-__all__ = ["TOLERANCE", "Calls", "looked_at", "unlike"]
+__all__ = ["Calls", "looked_at"]
 
 TOLERANCE = 1e-6  # |fused − unfused| ÷ max(1, |unfused|) of float32 results
 MOST_FORMS = 64  # of one function whose kernels are kept
@@ -96,7 +95,7 @@ class Calls:
 
     def _first(self, known: _Known, program: Program, seen: Seen) -> None:
         """Run op by op and as one kernel, and compare what both store."""
-        gap = unlike(program, seen)
+        gap = _unlike(program, seen)
         if gap > TOLERANCE:
             text = f"the kernel's values differ by {gap:.1e} from those of the ops"
             known.program = Reason("values", text)
@@ -104,7 +103,7 @@ class Calls:
             known.checked.add(program.kernel.source)
 
 
-def unlike(program: Program, seen: Seen) -> float:
+def _unlike(program: Program, seen: Seen) -> float:
     """Run what waits op by op, then as one kernel; return by how much they differ.
 
     Where they differ by more than `TOLERANCE`, the values of the ops are put back.
@@ -114,16 +113,14 @@ def unlike(program: Program, seen: Seen) -> float:
         seen: what waits.
     """
     arrays = [seen.array(index) for index in program.writes]
-    before = copied(arrays)
+    before = values_of(arrays)
     seen.run()
-    wanted = copied(arrays)
-    for array, values in zip(arrays, before, strict=True):
-        elements_of(array)[...] = values
+    wanted = values_of(arrays)
+    put_back(arrays, before)
     program.run(seen)
-    gap = gap_between(copied(arrays), wanted)
+    gap = gap_between(values_of(arrays), wanted)
     if gap > TOLERANCE:
-        for array, values in zip(arrays, wanted, strict=True):
-            elements_of(array)[...] = values
+        put_back(arrays, wanted)
     return gap
 
 

@@ -8,12 +8,11 @@ from tinytorch_gpu import profiler
 from tinytorch_gpu.fusion.bill import bill_of
 from tinytorch_gpu.fusion.calls import looked_at
 from tinytorch_gpu.fusion.comparison import FusionComparison
-from tinytorch_gpu.fusion.forms import copied, gap_between
+from tinytorch_gpu.fusion.gaps import gap_between, put_back, values_of
 from tinytorch_gpu.fusion.making import program_of
 from tinytorch_gpu.fusion.prediction import predicted_bill
 from tinytorch_gpu.fusion.reasons import Reason
 from tinytorch_gpu.fusion.seen import Seen
-from tinytorch_gpu.memory import elements_of
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.held import holding
 from tinytorch_gpu.trace import LaunchRecord
@@ -41,7 +40,7 @@ def compared(
     """
     spec = current_device().spec
     arrays = [leaf.array for leaf in given if leaf.array is not None]
-    at_first = copied(arrays)
+    at_first = values_of(arrays)
     with profiler.profile() as prof:
         with holding(current_device()) as held:
             result = function()
@@ -51,15 +50,15 @@ def compared(
     before = bill_of(_launches(prof), spec)
     program = program_of(name, seen, (), prof.events()) if seen else looked_at(held)
     if isinstance(program, Reason) or seen is None:
-        _put_back(arrays, at_first)
+        put_back(arrays, at_first)
         return FusionComparison(name, spec.name, before, None, None, 0.0, str(program))
     stored = [seen.array(index) for index in program.writes]
-    wanted = copied(stored)
-    _put_back(arrays, at_first)
+    wanted = values_of(stored)
+    put_back(arrays, at_first)
     with profiler.profile() as fused:
         program.run(seen)
-    gap = gap_between(copied(stored), wanted)
-    _put_back(arrays, at_first)
+    gap = gap_between(values_of(stored), wanted)
+    put_back(arrays, at_first)
     del result  # until now it held what the kernel stores
     predicted = predicted_bill(program.recipe, spec)
     after = bill_of(_launches(fused), spec)
@@ -68,8 +67,3 @@ def compared(
 
 def _launches(prof: profiler.profile) -> tuple[LaunchRecord, ...]:
     return tuple(r for r in prof.events() if isinstance(r, LaunchRecord))
-
-
-def _put_back(arrays: list[Any], values: list[Any]) -> None:
-    for array, kept in zip(arrays, values, strict=True):
-        elements_of(array)[...] = kept

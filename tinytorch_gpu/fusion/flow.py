@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.fusion.rules import IN_PLACE, WRITE_ONLY
-from tinytorch_gpu.fusion.values import Memory, Step, Value
+from tinytorch_gpu.fusion.values import Memory, Step, Value, uses_in
 from tinytorch_gpu.trace import ArrayUse, CopyRecord, LaunchRecord, OpRecord
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class _Follower:
 
     def _read(self, step: Step, operand: Any) -> Value | None:
         found = None
-        for use in _uses(operand):
+        for use in uses_in(operand):
             values = [v for v in self._memory.find(use) if _is_same(v, use)]
             if not values:
                 values = [Value(use)]
@@ -178,12 +178,5 @@ def _written(step: Step) -> list[ArrayUse]:
     """Return the arrays that a step wrote: results, `out`, operands in place."""
     operands = step.record.operands
     changed = [operands[i] for i in IN_PLACE.get(step.op, ()) if i < len(operands)]
-    every = [*step.record.results, *_uses((step.parameter("out"), *changed))]
+    every = [*step.record.results, *uses_in((step.parameter("out"), *changed))]
     return list(dict.fromkeys(every))
-
-
-def _uses(value: Any) -> list[ArrayUse]:
-    """Return the arrays in an operand."""
-    if isinstance(value, tuple):
-        return [use for part in value for use in _uses(part)]
-    return [value] if isinstance(value, ArrayUse) else []

@@ -13,7 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import KernelWarning, UnsupportedError
-from tinytorch_gpu.fusion.arguments import given_leaves, leaves
+from tinytorch_gpu.fusion.arguments import leaves
 from tinytorch_gpu.fusion.calls import Calls
 from tinytorch_gpu.fusion.comparing import compared
 from tinytorch_gpu.fusion.kernel import kernel_name
@@ -72,11 +72,11 @@ class Fused:
         """Name the arguments by the parameters."""
         try:
             bound = inspect.signature(self.function).bind(*args, **options)
+            bound.apply_defaults()
+            named = dict(bound.arguments)
         except ValueError:  # a function that tells no signature
-            named = ((f"x{i}", value) for i, value in enumerate(args))
-            return tuple(leaf for n, value in named for leaf in leaves(value, n))
-        bound.apply_defaults()
-        return given_leaves(bound)
+            named = {f"x{i}": value for i, value in enumerate(args)}
+        return tuple(leaf for name, v in named.items() for leaf in leaves(v, name))
 
     def _warn(self) -> None:
         """Tell once why the function is not fused."""
@@ -167,7 +167,7 @@ def fuse(function: Callable[..., Any]) -> Fused:
         raise UnsupportedError(
             f"fuse of {function!r}",
             where="@simgpu.fuse",
-            why="it records the ops of a function",
+            why="it runs a function, and one kernel for what its ops launch",
             fix="write @simgpu.fuse above a def, or fuse(function)(x)",
         )
     return Fused(function)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.fusion.values import Step, Value
     from tinytorch_gpu.trace import ArrayUse
 
-__all__ = ["Plan", "Port", "kept_values", "plan_of", "source_line"]
+__all__ = ["Plan", "Port", "plan_of", "source_line"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Plan:
     made_by: dict[int, Step]
 
 
-def kept_values(
+def _kept_values(
     group: Group, wanted: Iterable[Value] = (), *, is_all: bool = False
 ) -> list[Value]:
     """Return the values that the kernel has to store, in order.
@@ -122,7 +122,7 @@ def plan_of(
     naming = name_of or (lambda _use, name: name)
     names = set() if taken is None else taken
     return _Planner(group, naming, names).plan(
-        kept_values(group, wanted, is_all=is_all)
+        _kept_values(group, wanted, is_all=is_all)
     )
 
 

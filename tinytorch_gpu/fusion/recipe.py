@@ -15,6 +15,7 @@ from tinytorch_gpu.fusion.kernel import FusedKernel, compiled, fused_kernel
 from tinytorch_gpu.fusion.many_text import THREADS, many_kernel_text
 from tinytorch_gpu.fusion.row_text import row_kernel_text
 from tinytorch_gpu.fusion.text import kernel_text
+from tinytorch_gpu.memory import ALIGNMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from tinytorch_gpu.fusion.values import Step
 
 __all__ = ["Recipe", "is_plain"]
-
-ALIGNMENT = 512  # of allocations; sectors and lines divide it
 
 
 @dataclass(frozen=True, eq=False)

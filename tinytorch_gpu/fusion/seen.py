@@ -15,7 +15,8 @@ from tinytorch_gpu.fusion.arguments import Leaf, lies_in
 from tinytorch_gpu.fusion.expansions import EXPANSIONS
 from tinytorch_gpu.fusion.names import free_name
 from tinytorch_gpu.fusion.scalars import labelled
-from tinytorch_gpu.memory import DeviceArray
+from tinytorch_gpu.fusion.values import uses_in
+from tinytorch_gpu.memory import ALIGNMENT, DeviceArray
 from tinytorch_gpu.trace import ArrayUse, LaunchRecord, OpRecord
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from tinytorch_gpu.trace import Record
 
 __all__ = ["Seen"]
-
-ALIGNMENT = 512  # of allocations; sectors and lines divide it
 
 
 class Seen:
@@ -68,10 +67,6 @@ class Seen:
         """Tell whether anybody holds the memory of an array, or held it before."""
         part = self._parts[self._index[use]]
         return isinstance(part, DeviceArray) or part.is_alive
-
-    def is_old(self, use: ArrayUse) -> bool:
-        """Tell whether an array's memory was there before the call."""
-        return not self._held.is_new(use.serial)
 
     def run(self) -> None:
         """Run what waits, op by op."""
@@ -177,20 +172,12 @@ def _pairs(
     record: OpRecord, arrays: tuple[Any, ...]
 ) -> list[tuple[ArrayUse, DeviceArray | Any]]:
     values = [value for _, value in record.parameters]
-    uses = _uses((record.operands, tuple(values), record.results))
+    uses = uses_in((record.operands, tuple(values), record.results))
     return list(zip(uses, arrays, strict=True))
 
 
-def _uses(value: Any) -> Iterator[ArrayUse]:
-    if isinstance(value, ArrayUse):
-        yield value
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from _uses(part)
-
-
 def _has_array(value: Any) -> bool:
-    return next(_uses(value), None) is not None
+    return bool(uses_in(value))
 
 
 def _is_number(value: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.fusion.rules import ELEMENTWISE, REDUCTIONS
+from tinytorch_gpu.fusion.rules import ELEMENTWISE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,8 +198,3 @@ def number_text(value: Any) -> str:
     else:
         text = np.format_float_scientific(number, unique=True, trim="0")
     return f"float32({text})"
-
-
-def uses_reduction(node: Node) -> bool:
-    """Tell whether a node is a reduction over a row."""
-    return node.kind == "reduce" and node.op in REDUCTIONS

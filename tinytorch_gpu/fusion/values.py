@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.fusion.rules import IN_PLACE
+from tinytorch_gpu.trace import ArrayUse
 
 if TYPE_CHECKING:
-    from tinytorch_gpu.trace import ArrayUse, LaunchRecord, OpRecord
+    from tinytorch_gpu.trace import LaunchRecord, OpRecord
 
-__all__ = ["Memory", "Step", "Value", "extent", "item_bytes"]
+__all__ = ["Memory", "Step", "Value", "extent", "item_bytes", "uses_in"]
 
 ITEM_BYTES = {"bool": 1, "float64": 8, "int64": 8, "uint64": 8, "float16": 2}
 ITEM_BYTES |= {"int8": 1, "uint8": 1, "int16": 2, "uint16": 2}
@@ -150,3 +151,14 @@ class Memory:
 
     def _overlapped(self, low: int, high: int) -> tuple[int, int]:
         return bisect_right(self._ends, low), bisect_left(self._starts, high)
+
+
+def uses_in(value: Any) -> list[ArrayUse]:
+    """Return the arrays in what an op was given, in order.
+
+    Args:
+        value: an operand, a parameter, or a tuple of some.
+    """
+    if isinstance(value, tuple):
+        return [use for part in value for use in uses_in(part)]
+    return [value] if isinstance(value, ArrayUse) else []

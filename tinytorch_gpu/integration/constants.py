@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from tinytorch_gpu.integration.home import current_home, is_library
+from tinytorch_gpu.integration.home import current_home, is_host, is_library
 from tinytorch_gpu.integration.moving import moved
 from tinytorch_gpu.memory import hooks
 
@@ -87,21 +87,17 @@ class _Carrying:
 def _carried(inputs: Any) -> Any:
     """Copy the host arrays among operands, if library code at work has made them."""
     home = current_home()
-    if home is None or not any(map(_is_host, inputs)) or not is_library():
+    if home is None or not any(map(is_host, inputs)) or not is_library():
         return inputs
     return tuple(_on(value, home) for value in inputs)
 
 
 def _on(value: Any, home: Home) -> Any:
-    if not _is_host(value) or is_kept(value, home.owner):
+    if not is_host(value) or is_kept(value, home.owner):
         return value
     is_float = value.dtype.kind == "f"
     made = value.astype(np.float32, copy=False) if is_float else value
     return moved(made, home.device, reason=f"made in {home.name}")
-
-
-def _is_host(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and bool(value.ndim)
 
 
 def _root(array: Any) -> Any:

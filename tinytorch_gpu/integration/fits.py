@@ -26,7 +26,7 @@ from tinytorch_gpu.integration.trials import (
     Trial,
     kept_by,
     slope_difference,
-    unseen,
+    unnoticed,
     value_difference,
 )
 from tinytorch_gpu.integration.verdicts import (
@@ -162,7 +162,7 @@ class Fits:
         contained = Contained(roots, one.tensor, one.owners)
         verdict = Verdict(contained.reason)
         if verdict.fits:
-            with unseen(contained.generators):
+            with unnoticed(contained.generators):
                 verdict = attempt(one)
         verdict = replace(
             verdict,

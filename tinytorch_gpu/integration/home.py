@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from tinytorch_gpu.runtime import Device
 
 __all__ = [
-    "Home", "at_home", "away_from_home", "current_home", "is_library", "know_library",
+    "Home", "at_home", "away_from_home", "current_home", "is_host", "is_library",
+    "know_library",
 ]  # fmt: skip
 
 
@@ -132,7 +133,12 @@ def _array(operand: Any) -> Any:
     return operand if isinstance(operand, DeviceArray) else state.get("data")
 
 
-def _is_host(array: Any) -> bool:
+def is_host(array: Any) -> bool:
+    """Tell whether an operand is a host array with axes.
+
+    Args:
+        array: an operand.
+    """
     return isinstance(array, np.ndarray) and bool(array.ndim)
 
 
@@ -142,7 +148,7 @@ def _check_moved(name: str, there: list[Any], operands: Iterable[Any]) -> None:
     Raises:
         DeviceMismatchError: there is one.
     """
-    host = [a.shape for a in map(_array, operands) if _is_host(a)]
+    host = [a.shape for a in map(_array, operands) if is_host(a)]
     if not host:
         return
     on_device = ", ".join(f"{array.device} {array.shape}" for array in there)

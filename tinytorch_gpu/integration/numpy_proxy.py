@@ -3,7 +3,7 @@
 `np.array`, `np.asarray` and `np.ascontiguousarray` never ask a foreign array for its
 opinion; they would pull a device array to the host (and so raise). TinyTorch calls them
 in `Tensor.__init__` and for the seed of `backward`. There, `np.array` copies what
-somebody holds (see `held`), and not each new result.
+somebody holds (see `owned`), and not each new result.
 
 `np.zeros` and the like have no array to ask: library code at work on a device (see
 `home`) gets device memory from them, in float32, the dtype of every Tensor. So it does
@@ -111,7 +111,7 @@ def _at_home(function: Any, value: float | None) -> Any:
         home = current_home()
         if home is None or args or options or np.dtype(dtype).kind != "f":
             return function(shape, dtype, *args, **options)
-        made = empty(home[0].allocator, shape, np.dtype(np.float32))
+        made = empty(home.device.allocator, shape, np.dtype(np.float32))
         if value is not None:
             call("fill", made, np.float32(value))
         return made
@@ -131,7 +131,7 @@ def _carried(function: Any) -> Any:
             return made
         dtype = np.float32 if made.dtype.kind == "f" else made.dtype
         made = made.astype(dtype, copy=False)
-        return moved(made, home[0], reason=f"made in {home[1]}")
+        return moved(made, home.device, reason=f"made in {home.name}")
 
     return _named_as(make, function)
 

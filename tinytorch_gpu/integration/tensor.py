@@ -119,7 +119,9 @@ def _init(original: Any, found: TinyTorch) -> Any:
         if any(_is_kept(given, home.owner) for given in args):
             keep(data)
         elif maker in own:
-            self.__dict__["data"] = moved(data, home[0], reason=f"made in {home[1]}")
+            self.__dict__["data"] = moved(
+                data, home.device, reason=f"made in {home.name}"
+            )
 
     return init
 

@@ -33,7 +33,7 @@ __all__ = [
     "kept_by",
     "layer_trial",
     "slope_difference",
-    "unseen",
+    "unnoticed",
     "value_difference",
 ]
 
@@ -100,7 +100,7 @@ def _is_equal(a: Any, b: Any) -> bool:
 
 
 @contextlib.contextmanager
-def unseen(generators: list[Any]) -> Iterator[None]:
+def unnoticed(generators: list[Any]) -> Iterator[None]:
     """Keep what a learner's code does in the `with` block from being noticed.
 
     Args:

@@ -135,10 +135,6 @@ class Walk(Expressions):
 
     _at_yield = _at_yieldfrom = _at_return
 
-    def _at_constant(self, node: ast.Constant) -> Kind:
-        del node
-        return ARRAY
-
     def _refused(self, node: ast.AST) -> NoReturn:
         self._refuse(node, "does")
 

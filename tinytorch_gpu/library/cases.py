@@ -168,7 +168,7 @@ def real(
     return np.asarray(rng.uniform(low, high, tuple(shape))).astype(dtype)
 
 
-def whole(shape: Sequence[int], dtype: str = "float32") -> np.ndarray[Any, Any]:
+def whole(shape: Sequence[int]) -> np.ndarray[Any, Any]:
     """Return whole numbers whose sums are exact in any order; the last two stand out.
 
     What leaves out the end of a long array is found by them, in a maximum too.
@@ -177,7 +177,7 @@ def whole(shape: Sequence[int], dtype: str = "float32") -> np.ndarray[Any, Any]:
         >>> whole((4,))[2:].tolist()
         [-50.0, 80.0]
     """
-    numbers: np.ndarray[Any, Any] = np.rint(real(shape)).astype(dtype)
+    numbers: np.ndarray[Any, Any] = np.rint(real(shape))
     numbers.reshape(-1)[-2:] = (-50, 80)[-numbers.size :]
     return numbers
 

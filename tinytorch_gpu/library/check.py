@@ -15,6 +15,7 @@ import numpy as np
 
 from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.library.cases import OpFacts, case
+from tinytorch_gpu.library.check_findings import COLUMNS
 from tinytorch_gpu.library.check_report import CheckReport
 from tinytorch_gpu.library.comparison import TOLERANCES, tolerance
 from tinytorch_gpu.library.judging import faults, faults_again, tells_values_apart
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from tinytorch_gpu.sanitizer import Finding
 
 __all__ = ["check"]
-
-COLUMNS = 90  # of an input; behind "  where  " in a report
 
 
 def check(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tinytorch_gpu.trace.lane_records import LaneRecord
 
 __all__ = [
+    "COLUMNS",
     "aliased",
     "changed",
     "differs",
@@ -31,7 +32,7 @@ __all__ = [
     "stale",
 ]
 
-COLUMNS = 90  # of a line of code; behind "  where  " in a report
+COLUMNS = 90  # of an input or a line of code; behind "  where  " in a report
 Index = tuple[int, ...]
 NEW = "allocate it in each call: out = cuda.device_array(shape, dtype)"
 

@@ -36,7 +36,6 @@ class Difference:
         count: how many elements differ.
         total: how many there are.
         largest: the largest absolute difference; NaN counts as infinite.
-        where: bool, which elements differ.
     """
 
     index: tuple[int, ...]
@@ -45,7 +44,6 @@ class Difference:
     count: int
     total: int
     largest: float
-    where: Any
 
 
 def tolerance(
@@ -98,4 +96,4 @@ def difference(
     index = tuple(int(i) for i in np.argwhere(where)[0])
     largest = float(np.nan_to_num(apart[where], nan=np.inf, posinf=np.inf).max())
     count, total = int(where.sum()), got.size
-    return Difference(index, got[index], wanted[index], count, total, largest, where)
+    return Difference(index, got[index], wanted[index], count, total, largest)

@@ -156,7 +156,7 @@ def _values(
         name = "out" if len(parts) == 1 else f"result {number}"
         writer = None
         if "difference" not in told or tell.is_poison(apart.got):
-            writer, _ = writer_of(op, trial.case, number, apart.index)
+            writer = writer_of(op, trial.case, number, apart.index)
         yield _differs(trial, name, apart, writer, found)
         return
 
@@ -192,7 +192,7 @@ def _operands(
             given.view(before)[...] = given.view(after)
         if after.tobytes() != before.tobytes():
             index = _first_changed(before, after)
-            writer, _ = writer_of(op, trial.case, number, index, is_operand=True)
+            writer = writer_of(op, trial.case, number, index, is_operand=True)
             is_beside = before is not given.base
             numbers = before[index], after[index]
             yield tell.changed(number, index, numbers, writer, found, is_beside)

@@ -94,9 +94,9 @@ def _near_one(shape: Sequence[int], dtype: str = "float32") -> Any:
     return np.asarray(real(shape, dtype, low=0.9, high=1.1) * signs)
 
 
-def _signs(shape: Sequence[int], dtype: str = "float32") -> Any:
+def _signs(shape: Sequence[int]) -> Any:
     """Draw 1 and -1, whose products are exact, with a 2 and a 4 at the end."""
-    signs = np.sign(real(shape, dtype))
+    signs = np.sign(real(shape))
     signs.reshape(-1)[-2:] = (2, 4)
     return signs
 

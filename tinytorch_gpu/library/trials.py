@@ -17,7 +17,7 @@ from tinytorch_gpu.library.results import parts_of
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.sanitize import sanitize
 from tinytorch_gpu.runtime.tracing import tracing
-from tinytorch_gpu.trace import CopyRecord, LaunchRecord, OpRecord
+from tinytorch_gpu.trace import CopyRecord, LaunchRecord
 from tinytorch_gpu.trace.queries import touches
 
 if TYPE_CHECKING:
@@ -72,12 +72,6 @@ class Trial:
         """The copies from device to host."""
         copies = [r for r in self.records if isinstance(r, CopyRecord)]
         return [copy for copy in copies if copy.direction == "d2h"]
-
-    @property
-    def op(self) -> OpRecord | None:
-        """The record of the op itself, the last one told."""
-        ops = [r for r in self.records if isinstance(r, OpRecord)]
-        return ops[-1] if ops else None
 
 
 def trial_of(op: str, case: Case) -> Trial:
@@ -146,7 +140,7 @@ def reference_of(facts: OpFacts, case: Case) -> tuple[Any, list[Any]]:
 
 def writer_of(
     op: str, case: Case, part: int, index: tuple[int, ...], *, is_operand: bool = False
-) -> tuple[LaneRecord | None, bool]:
+) -> LaneRecord | None:
     """Run a case again with everything kept, and ask who wrote an element last.
 
     Args:
@@ -157,7 +151,7 @@ def writer_of(
         is_operand: it is an element of an operand's memory.
 
     Returns:
-        The access, or None; and whether the run ended as it should.
+        The access, or None.
     """
     trial = _prepared(case)
     with warnings.catch_warnings(), tracing() as traces:
@@ -165,17 +159,17 @@ def writer_of(
         try:
             result = call(op, *trial.operands, **trial.parameters)
         except Exception:  # noqa: BLE001  (told by the trial already)
-            return None, False
+            return None
     results = [each for each in parts_of(result) if each is not None]
     arrays = trial.bases if is_operand else results
     if part >= len(arrays):  # a function that does not do the same again
-        return None, False
+        return None
     array = arrays[part]
     place = array.address + sum(
         i * step for i, step in zip(index, array.strides, strict=True)
     )
     found = (write for trace in reversed(traces) for write in _writes(trace, place))
-    return next(found, None), True
+    return next(found, None)
 
 
 def _prepared(case: Case) -> Trial:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Copies", "Held", "Hooks", "MemoryWatch", "Ops", "hooks"]
+__all__ = ["Copies", "Hooks", "MemoryWatch", "Ops", "Waiting", "hooks"]
 
 
 class Copies(Protocol):
@@ -92,7 +92,7 @@ class MemoryWatch(Protocol):
         ...
 
 
-class Held(Protocol):
+class Waiting(Protocol):
     """Launches that wait for somebody to look at memory."""
 
     def flush(self) -> None:
@@ -109,7 +109,7 @@ class Hooks:
     copies: Copies
     ops: Ops
     watches: tuple[MemoryWatch, ...] = ()
-    held: Held | None = None
+    held: Waiting | None = None
 
 
 hooks = Hooks()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_names_stream",
+    "in_handle",
     "in_stream",
     "know_handle",
     "no_stream",
@@ -121,7 +122,21 @@ def in_stream(stream: SupportsInt | None) -> Iterator[None]:
     Yields:
         Nothing.
     """
-    token = _current.set(stream_handle(stream))
+    with in_handle(stream_handle(stream)):
+        yield
+
+
+@contextmanager
+def in_handle(handle: int) -> Iterator[None]:
+    """Make a stream the current one within the `with` block, by its handle.
+
+    Args:
+        handle: what `stream_handle()` returned; 0 is the null stream.
+
+    Yields:
+        Nothing.
+    """
+    token = _current.set(handle)
     try:
         yield
     finally:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.memory.origin import user_line
-from tinytorch_gpu.runtime.current_stream import in_stream, stream_handle
+from tinytorch_gpu.runtime.current_stream import in_handle, stream_handle
 from tinytorch_gpu.runtime.parts import Part, arrays_in
 from tinytorch_gpu.trace import CopyRecord, LaunchRecord, OpRecord
 
@@ -154,7 +154,7 @@ class Held:
             if isinstance(one, HeldOp):
                 timeline.add_op(replace(one.record, end_ns=timeline.host_ns))
                 continue
-            with timeline.within(one.scope), in_stream(_Handle(one.stream)):
+            with timeline.within(one.scope), in_handle(one.stream):
                 one.run(tuple(self._whole(a) for a in one.arguments))
         self._again.clear()
 
@@ -170,18 +170,6 @@ class Held:
         if isinstance(value, Part):
             return self.array(value)
         return tuple(map(self._whole, value)) if isinstance(value, tuple) else value
-
-
-class _Handle(NamedTuple):
-    """A stream that is known by its handle."""
-
-    handle: int
-
-    def __int__(self) -> int:
-        return self.handle
-
-    def __bool__(self) -> bool:
-        return True
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How far two results lie apart."""
+"""What arrays hold, kept and put back, and how far two results lie apart."""
 
 from __future__ import annotations
 
@@ -13,16 +13,27 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.memory import DeviceArray
 
-__all__ = ["copied", "gap_between"]
+__all__ = ["gap_between", "put_back", "values_of"]
 
 
-def copied(arrays: Iterable[DeviceArray]) -> list[Any]:
+def values_of(arrays: Iterable[DeviceArray]) -> list[Any]:
     """Copy what arrays hold, for a comparison that stands beside the program.
 
     Args:
         arrays: device arrays.
     """
     return [elements_of(array).copy() for array in arrays]
+
+
+def put_back(arrays: Iterable[DeviceArray], values: Iterable[Any]) -> None:
+    """Let arrays hold what they held when `values_of` was asked.
+
+    Args:
+        arrays: device arrays.
+        values: what they are to hold.
+    """
+    for array, kept in zip(arrays, values, strict=True):
+        elements_of(array)[...] = kept
 
 
 def gap_between(got: list[Any], wanted: list[Any]) -> float:
