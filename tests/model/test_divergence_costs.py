@@ -83,7 +83,7 @@ def expected_ns(turns, lanes_per_sm):
 @pytest.mark.parametrize(("period", "sides"), [(0, 2), (4, 2), (5, 1), (6, 1)])
 @pytest.mark.parametrize(
     ("kernel", "pipe", "lanes_per_sm"),
-    [(products, "fp32", 64 * 0.5), (roots, "special", 16), (doubles, "fp64", 2)],
+    [(products, "fp32", 64), (roots, "special", 16), (doubles, "fp64", 2)],
 )
 def test_a_warp_that_parts_pays_for_both_sides(
     kernel, pipe, lanes_per_sm, period, sides
@@ -100,7 +100,7 @@ def test_a_warp_that_parts_pays_for_both_sides(
 @pytest.mark.parametrize("lanes", [1, 8, 31, 32])
 def test_one_lane_costs_as_much_as_all(lanes):
     found = estimated(first_lanes, lanes)
-    assert found.time.terms["fp32"] == pytest.approx(expected_ns(TURNS, 64 * 0.5))
+    assert found.time.terms["fp32"] == pytest.approx(expected_ns(TURNS, 64))
     assert found.counts.total("fp32") == BLOCKS * BLOCK * lanes / 32 * 2 * TURNS
 
 

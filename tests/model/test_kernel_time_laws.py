@@ -25,6 +25,7 @@ NAMES = [
     "requests",
     "sectors",
     "lines",
+    "tags",
     "passes",
     "fp32",
     "fp64",
@@ -35,6 +36,8 @@ NAMES = [
     "instructions",
     "atomics",
     "array_bytes",
+    "step_lines",
+    "barriers",
 ]
 
 WARPS = ("fp32_warps", "fp64_warps", "special_warps")
@@ -44,7 +47,8 @@ WARPS = ("fp32_warps", "fp64_warps", "special_warps")
 def works(draw):
     """Numbers of a launch: what it asks of memory and of arithmetic."""
     numbers = {name: draw(COUNT) for name in NAMES}
-    return numbers | {"barriers": draw(st.integers(0, 1000))}
+    few = {"barriers": st.integers(0, 1000), "step_lines": st.integers(0, 3000)}
+    return numbers | {name: draw(values) for name, values in few.items()}
 
 
 def counts_of(work):
@@ -59,6 +63,7 @@ def counts_of(work):
         work["sectors"],
         array_bytes=work["array_bytes"],
         wavefronts=work["lines"],
+        tags=work["tags"],
         **moved,
     )
     tile = AccessCounts(
@@ -74,19 +79,26 @@ def counts_of(work):
         work["special"], **{name: work[name] for name in WARPS},
     )  # fmt: skip
     asked = [work["sectors"]] * 3 + [work["requests"]] * 3
-    reuse = (Reuse("x", "load", work["array_bytes"], *asked),)
+    half = [n // 2 for n in asked]  # a block comes to every second of them again
+    seen = (asked[0], *half[1:3], asked[3], *half[4:])
+    lines = work["step_lines"]
+    reuse = (Reuse("x", "load", work["array_bytes"], *seen, step_lines=lines),)
     return LaunchCounts((x, tile, bins), (line,), work["barriers"], reuse)
+
+
+GRIDS = st.one_of(st.integers(1, 400), st.integers(400, 10_000))
 
 
 def price(work, spec, grid=(64, 1, 1), block=(256, 1, 1), registers=32):
     return kernel_time(counts_of(work), grid, block, 0, spec, registers)
 
 
-@given(works(), st.sampled_from(NAMES), COUNT, GPUS)
-def test_more_of_anything_never_costs_less(work, what, more, gpu):
-    spec = find_gpu(gpu)
-    cheap = price(work, spec).duration_ns
-    assert cheap <= price(work | {what: work[what] + more}, spec).duration_ns
+@given(works(), st.sampled_from(NAMES), COUNT, GPUS, GRIDS)
+def test_more_of_anything_never_costs_less(work, what, more, gpu, blocks):
+    spec, grid = find_gpu(gpu), (blocks, 1, 1)
+    cheap = price(work, spec, grid).duration_ns
+    dear = price(work | {what: work[what] + more}, spec, grid).duration_ns
+    assert cheap <= dear * (1 + 1e-12)
 
 
 @given(works(), GPUS, st.sampled_from(WARPS), st.integers(1, 32))
@@ -97,11 +109,11 @@ def test_inactive_lanes_are_paid_like_active_ones(work, gpu, name, lanes):
     assert price(parted, spec) == price(full, spec)
 
 
-@given(works(), GPUS, st.integers(1, 64))
-def test_more_sms_are_never_slower(work, gpu, more):
-    spec = find_gpu(gpu)
+@given(works(), GPUS, st.integers(1, 64), GRIDS)
+def test_more_sms_are_never_slower(work, gpu, more, blocks):
+    spec, grid = find_gpu(gpu), (blocks, 1, 1)
     larger = replace(spec, num_sms=spec.num_sms + more)
-    few, many = price(work, spec).duration_ns, price(work, larger).duration_ns
+    few, many = (price(work, each, grid).duration_ns for each in (spec, larger))
     assert many <= few * (1 + 1e-12)
 
 
@@ -114,6 +126,7 @@ FASTER = {
     "fp64": "fp64_lanes_per_sm",
     "special": "sfu_lanes_per_sm",
     "issue": "schedulers_per_sm",
+    "barrier": "barrier_threads_per_clock",
 }
 
 
@@ -131,6 +144,17 @@ def test_time_scales_with_what_binds(work, gpu, term):
     if max(others.values()) <= fast.terms[term]:
         busy = slow.duration_ns - spec.kernel_floor_ns - slow.terms["exposed"]
         assert busy == pytest.approx(slow.terms[term])
+
+
+@given(works(), GPUS, GRIDS)
+def test_an_l1_that_is_twice_as_fast_halves_its_time(work, gpu, blocks):
+    spec, grid = find_gpu(gpu), (blocks, 1, 1)
+    twice = {"l1_tags_per_clock": 2, "shared_bytes_per_clock": 2, "l1_request_bytes": 2}
+    changes = {name: times * getattr(spec, name) for name, times in twice.items()}
+    slow, fast = (price(work, each, grid) for each in (spec, replace(spec, **changes)))
+    if not spec.l1_request_bytes:  # else a request takes a clock, however fast
+        assert fast.terms["l1"] == pytest.approx(slow.terms["l1"] / 2)
+    assert fast.duration_ns <= slow.duration_ns * (1 + 1e-12)
 
 
 @given(
@@ -172,14 +196,15 @@ def test_a_sector_more_that_hits_l2_does_not_make_loads_faster():
     assert less <= price(little | {"sectors": 2}, spec).duration_ns
 
 
-@given(works(), GPUS, st.integers(1, 400), st.integers(1, 400), st.integers(1, 16))
+@given(works(), GPUS, GRIDS, st.integers(1, 400), st.integers(1, 16))
 def test_more_blocks_of_the_same_work_are_never_faster(work, gpu, few, more, warps):
     """Each block does the same; what they read may be the same for all, or not."""
     spec = find_gpu(gpu)
     own = {name: number // 1000 for name, number in work.items()}
 
     def time(blocks, *, is_shared):
-        times = {n: v * blocks for n, v in own.items() if n != "array_bytes"}
+        same = {"array_bytes", "step_lines"}
+        times = {n: v * blocks for n, v in own.items() if n not in same}
         counts = counts_of(own | times)
         (x,) = counts.reuse
         if is_shared:
@@ -194,9 +219,10 @@ def test_more_blocks_of_the_same_work_are_never_faster(work, gpu, few, more, war
         assert fewer <= many * (1 + 1e-12)
 
 
-@given(works(), GPUS, st.integers(1, 2000), st.integers(16, 120), st.integers(1, 4))
+@given(works(), GPUS, GRIDS, st.integers(16, 120), st.integers(1, 4))
 def test_more_registers_are_never_faster(work, gpu, blocks, registers, more):
-    spec = find_gpu(gpu)
+    """Unless the fewer blocks that are left find room in L1, as on hardware."""
+    spec, work = find_gpu(gpu), work | {"step_lines": 0}
     grid = (blocks, 1, 1)
     few, many = (
         price(work, spec, grid=grid, block=(64, 1, 1), registers=n).duration_ns

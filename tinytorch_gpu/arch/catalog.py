@@ -40,6 +40,7 @@ _TOY = {
         l1_tags_per_clock=1.0,
         barrier_threads_per_clock=0.0,
         alu_latency_clocks=0.0,
+        shared_latency_clocks=0.0,
         l1_latency_ns=0.0,
         l2_latency_ns=0.0,
         dram_latency_ns=0.0,

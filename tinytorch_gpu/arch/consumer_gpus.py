@@ -1,7 +1,8 @@
 """Presets of GPUs in desktops and on small boards since Turing.
 
-Source: NVIDIA whitepapers of each chip (SMs, boost clock, memory, L2) and public
-NVBench logs; what else is known stands in each preset's `sources`.
+Source: NVIDIA whitepapers of each chip (SMs, boost clock, memory, L2) and NVBench
+logs; what else is known stands in each preset's `sources`. `presets` names the
+sources of `fp32_sustained`: A40's for GA10x, L40's for later ones.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CONSUMER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=8 * GIB,
         l2_kib=4096,
         link="PCIe 3 x16",
-        sources="TU104 data sheet; public microbenchmark: floor 2.5 µs, DRAM 235 ns",
+        sources="TU104 data sheet; latencies: the results that `limits` tells of",
     ),
     "rtx3060": preset(
         "GeForce RTX 3060 12GB",
@@ -36,8 +37,8 @@ CONSUMER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=12 * GIB,
         l2_kib=2304,
         link="PCIe 4 x16",
-        sources="GA106 data sheet; public NVBench log",
-        fp32_sustained=0.62,
+        sources="GA106 data sheet; an NVBench log; sustained share as A40",
+        fp32_sustained=0.63,
     ),
     "rtx3080": preset(
         "GeForce RTX 3080 10GB",
@@ -48,8 +49,9 @@ CONSUMER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=10 * GIB,
         l2_kib=5120,
         link="PCIe 4 x16",
-        sources="GA102 whitepaper; public NVBench log",
-        fp32_sustained=0.62,
+        sources="GA102 whitepaper; NVBench log of R100001/Programming-Massively-"
+        "Parallel-Processors; sustained share as A40",
+        fp32_sustained=0.63,
     ),
     "rtx3090": preset(
         "GeForce RTX 3090",
@@ -60,8 +62,9 @@ CONSUMER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=24 * GIB,
         l2_kib=6144,
         link="PCIe 4 x16",
-        sources="GA102 whitepaper; public microbenchmark: 819 GB/s read, floor 3.2 µs",
-        fp32_sustained=0.62,
+        sources="GA102 whitepaper; 819 GB/s read and a floor of 3.2 µs: the results "
+        "that `limits` tells of; sustained share as A40",
+        fp32_sustained=0.63,
         kernel_floor_ns=3_200.0,
     ),
     "rtx4090": preset(
@@ -73,7 +76,8 @@ CONSUMER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=24 * GIB,
         l2_kib=73728,
         link="PCIe 4 x16",
-        sources="Ada whitepaper",
+        sources="Ada whitepaper; sustained share as L40",
+        fp32_sustained=0.56,
     ),
     "rtx5090": preset(
         "GeForce RTX 5090",
@@ -84,7 +88,9 @@ CONSUMER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=32 * GIB,
         l2_kib=98304,
         link="PCIe 5 x16",
-        sources="RTX Blackwell whitepaper; PCIe 5 copies: unmeasured",
+        sources="RTX Blackwell whitepaper; PCIe 5 copies: unmeasured; "
+        "sustained share as L40",
+        fp32_sustained=0.56,
     ),
     "jetsonorinnano": preset(
         "Jetson Orin Nano 8GB",
@@ -95,6 +101,8 @@ CONSUMER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=8 * GIB,
         l2_kib=2048,
         link="integrated",
-        sources="Orin Nano data sheet; L2 and the cost of a copy: unmeasured",
+        sources="Orin Nano data sheet; L2 and the cost of a copy: unmeasured; "
+        "sustained share as A40",
+        fp32_sustained=0.63,
     ),
 }

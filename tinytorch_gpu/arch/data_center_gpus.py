@@ -1,7 +1,8 @@
 """Presets of data-center and workstation GPUs since Pascal.
 
 Source: NVIDIA data sheets of each board (SMs, boost clock, memory, L2), deviceQuery
-dumps of T4 and A100; what else is known stands in each preset's `sources`.
+dumps of T4 and A100; what else is known stands in each preset's `sources`. `presets`
+names the sources of the shares of the peaks (`dram_efficiency`, `fp32_sustained`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=15 * GIB,
         l2_kib=4096,
         link="PCIe 3 x16",
-        sources="T4 data sheet; Colab deviceQuery; 70 W board sustains 0.4-0.5",
-        fp32_sustained=0.5,
+        sources="T4 data sheet; Colab deviceQuery; what the 70 W board sustains of its "
+        "peak: unmeasured",
     ),
     "p100": preset(
         "Tesla P100-SXM2-16GB",
@@ -37,7 +38,7 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=16 * GIB,
         l2_kib=4096,
         link="PCIe 3 x16",
-        sources="P100 data sheet; public microbenchmark: launches 2.2 µs apart",
+        sources="P100 data sheet; reframe-hpc, `kernel_latency`: launches 2.2 µs apart",
         launch_issue_ns=2_200.0,
     ),
     "p100pcie": preset(
@@ -49,7 +50,7 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=16 * GIB,
         l2_kib=4096,
         link="PCIe 3 x16",
-        sources="P100 data sheet; public microbenchmark: launches 2.2 µs apart",
+        sources="P100 data sheet; reframe-hpc, `kernel_latency`: launches 2.2 µs apart",
         launch_issue_ns=2_200.0,
     ),
     "v100": preset(
@@ -62,6 +63,7 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         l2_kib=6144,
         link="PCIe 3 x16",
         sources="V100 data sheet; Best Practices Guide: 898 GB/s, copy 790",
+        dram_efficiency=0.88,
     ),
     "v100pcie": preset(
         "Tesla V100-PCIE-16GB",
@@ -72,7 +74,8 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=16 * GIB,
         l2_kib=6144,
         link="PCIe 3 x16",
-        sources="V100 data sheet",
+        sources="V100 data sheet; gpu-stream: 814 GB/s",
+        dram_efficiency=0.9,
     ),
     "a100": preset(
         "A100-SXM4-40GB",
@@ -83,7 +86,10 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=40 * GIB,
         l2_kib=40960,
         link="PCIe 4 x16",
-        sources="A100 data sheet; deviceQuery; measured copy 25.1 GB/s",
+        sources="A100 data sheet; deviceQuery; copies of 25.1 GB/s; gpu-stream: "
+        "1375 GB/s; gpu-roofline: 19.2 TFLOP/s",
+        dram_efficiency=0.88,
+        fp32_sustained=0.98,
     ),
     "a10080gb": preset(
         "A100-SXM4-80GB",
@@ -94,7 +100,10 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=80 * GIB,
         l2_kib=40960,
         link="PCIe 4 x16",
-        sources="A100 80GB data sheet; deviceQuery",
+        sources="A100 80GB data sheet; deviceQuery; gpu-stream: 1759 GB/s; "
+        "sustained share as A100-SXM4-40GB",
+        dram_efficiency=0.86,
+        fp32_sustained=0.98,
     ),
     "a10080gbpcie": preset(
         "A100-PCIE-80GB",
@@ -105,7 +114,9 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=80 * GIB,
         l2_kib=40960,
         link="PCIe 4 x16",
-        sources="A100 80GB data sheet",
+        sources="A100 80GB data sheet; shares of the peaks as A100-SXM4",
+        dram_efficiency=0.86,
+        fp32_sustained=0.98,
     ),
     "h100": preset(
         "H100-SXM5-80GB",
@@ -116,7 +127,10 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=80 * GIB,
         l2_kib=51200,
         link="PCIe 5 x16",
-        sources="H100 data sheet and whitepaper; PCIe 5 copies: unmeasured",
+        sources="H100 data sheet and whitepaper; PCIe 5 copies: unmeasured; "
+        "shares of the peaks as H100-PCIE and H200",
+        dram_efficiency=0.9,
+        fp32_sustained=0.64,
     ),
     "h100pcie": preset(
         "H100-PCIE-80GB",
@@ -127,7 +141,10 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=80 * GIB,
         l2_kib=51200,
         link="PCIe 5 x16",
-        sources="H100 data sheet; PCIe 5 copies: unmeasured",
+        sources="H100 data sheet; PCIe 5 copies: unmeasured; gpu-stream: "
+        "1832 GB/s; sustained share as H200",
+        dram_efficiency=0.9,
+        fp32_sustained=0.64,
     ),
     "h200": preset(
         "H200-SXM-141GB",
@@ -138,7 +155,10 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=141 * 10**9,
         l2_kib=51200,
         link="PCIe 5 x16",
-        sources="H200 data sheet; PCIe 5 copies: unmeasured",
+        sources="H200 data sheet; PCIe 5 copies: unmeasured; gpu-roofline: "
+        "3780 GB/s and 42.6 TFLOP/s",
+        dram_efficiency=0.79,
+        fp32_sustained=0.64,
     ),
     "gh200": preset(
         "GH200 Grace Hopper",
@@ -149,8 +169,10 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=80 * GIB,
         l2_kib=51200,
         link="NVLink-C2C",
-        sources="SMs, clock, memory and L2 taken over from the H100-SXM5-80GB preset; "
-        "NVLink-C2C copies: public reports, pageable ones unmeasured",
+        sources="SMs, clock, memory, L2 and shares of the peaks taken over from the "
+        "H100-SXM5-80GB preset; NVLink-C2C copies: public reports",
+        dram_efficiency=0.9,
+        fp32_sustained=0.64,
     ),
     "b200": preset(
         "B200-SXM-180GB",
@@ -161,7 +183,9 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=180 * 10**9,
         l2_kib=129024,
         link="PCIe 5 x16",
-        sources="Blackwell announcements, clock and L2 not confirmed: unmeasured",
+        sources="Blackwell announcements, clock and L2 not confirmed: unmeasured; "
+        "sustained share as H200",
+        fp32_sustained=0.64,
     ),
     "l4": preset(
         "L4",
@@ -172,8 +196,10 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=24 * GIB,
         l2_kib=49152,
         link="PCIe 4 x16",
-        sources="L4 data sheet; 72 W board sustains 0.4-0.5",
-        fp32_sustained=0.45,
+        sources="L4 data sheet; shares of the peaks as L40's, by gpu-stream and "
+        "gpu-roofline; what the 72 W board sustains: unmeasured",
+        dram_efficiency=0.93,
+        fp32_sustained=0.56,
     ),
     "rtxa6000": preset(
         "RTX A6000",
@@ -184,7 +210,9 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=48 * GIB,
         l2_kib=6144,
         link="PCIe 4 x16",
-        sources="RTX A6000 data sheet; siboehm/SGEMM_CUDA: cuBLAS at 60 % of peak",
-        fp32_sustained=0.6,
+        sources="RTX A6000 data sheet; shares of the peaks as A40's, the same chip "
+        "and kind of memory at 300 W, by gpu-stream and gpu-roofline",
+        dram_efficiency=0.95,
+        fp32_sustained=0.63,
     ),
 }

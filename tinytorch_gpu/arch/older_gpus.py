@@ -3,8 +3,10 @@
 They are here to see what the hardware has learned since: half-warps that coalesce whole
 or not at all (C870), that shrink segments (C1060), cached lines (C2050).
 
-Source: NVIDIA board specifications of each card. Marked in `sources` with "unmeasured"
-is what no document tells.
+Source: NVIDIA board specifications of each card; CUDA C++ Best Practices Guide,
+"Theoretical Bandwidth Calculation": ECC of GDDR memory takes about a fifth of its
+bandwidth (C2050, M2050, K20c: 0.8 × 0.87). Marked in `sources` with "unmeasured" is
+what no document tells.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ OLDER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=3 * GIB,
         l2_kib=768,
         link="PCIe 2 x16",
-        sources="Tesla C2050 board specification; ECC takes 10-20 %: unmeasured",
-        dram_efficiency=0.75,
+        sources="Tesla C2050 board specification; ECC takes a fifth",
+        dram_efficiency=0.7,
     ),
     "m2050": preset(
         "Tesla M2050",
@@ -84,8 +86,8 @@ OLDER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=3 * GIB,
         l2_kib=768,
         link="PCIe 2 x16",
-        sources="Tesla M2050 board specification; ECC takes 10-20 %: unmeasured",
-        dram_efficiency=0.75,
+        sources="Tesla M2050 board specification; ECC takes a fifth",
+        dram_efficiency=0.7,
     ),
     "gtx680": preset(
         "GeForce GTX 680",
@@ -96,7 +98,9 @@ OLDER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=2 * GIB,
         l2_kib=512,
         link="PCIe 3 x16",
-        sources="GTX 680 board specification; launch costs: unmeasured",
+        sources="GTX 680 board specification; deviceQuery (thamada/gls): 1 copy "
+        "engine; launch costs: unmeasured",
+        copy_engines=1,
     ),
     "k20c": preset(
         "Tesla K20c",
@@ -107,8 +111,8 @@ OLDER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=5 * GIB,
         l2_kib=1280,
         link="PCIe 2 x16",
-        sources="Tesla K20c board specification; launch as on a K80; ECC: unmeasured",
-        dram_efficiency=0.75,
+        sources="Tesla K20c board specification; launch as on a K80; ECC takes a fifth",
+        dram_efficiency=0.7,
         launch_issue_ns=5_700.0,
     ),
 }

@@ -31,7 +31,8 @@ class GpuSpec:
         schedulers_per_sm: warp instructions issued for each clock and SM.
         dram_gb_per_s: peak DRAM bandwidth.
         dram_efficiency: share of it that a large coalesced stream reaches.
-        fp32_sustained: share of peak flops that dense arithmetic sustains.
+        fp32_sustained: share of peak flops that a stream of fused multiply-adds
+            sustains; 1.0, the data sheet's peak, where nothing is known.
         memory_bytes: DRAM.
         l2_bytes: L2 cache.
         l2_bytes_per_clock_per_sm: what L2 gives for each clock, divided by the SMs.
@@ -53,9 +54,12 @@ class GpuSpec:
         shared_carveouts: bytes of it that shared memory may take, ascending.
         shared_bytes_per_clock: what shared memory gives for each clock and SM.
         l1_tags_per_clock: lines that L1 looks up for each clock.
+        l1_request_bytes: bytes of neighbouring lanes that L1 looks up at a time, where
+            its data lie apart from shared memory (6.0); 0 where it takes a warp.
         barrier_threads_per_clock: threads that an SM takes in at a barrier for each
             clock; 0 if barriers cost nothing.
         alu_latency_clocks: clocks until a dependent operation can start.
+        shared_latency_clocks: clocks of a load from shared memory.
         l1_latency_ns: time of a load that hits L1.
         l2_latency_ns: time of a load that hits L2.
         dram_latency_ns: time of a load from DRAM.
@@ -71,7 +75,7 @@ class GpuSpec:
         malloc_ns: host time of one cudaMalloc; a cached chunk costs nothing.
         free_ns: host time of one cudaFree, which also waits for the device.
         copy_engines: directions that copy beside kernels at one time: 2; 1 on compute
-            capability 1.1 to 1.3 (one direction at a time); 0 on 1.0.
+            capability 1.1 to 1.3 and on a GTX 680 (one direction at a time); 0 on 1.0.
         sources: where the numbers come from.
 
     Example:
@@ -96,11 +100,14 @@ class GpuSpec:
     pinned_gb_per_s: float
     pageable_gb_per_s: float
     sources: str
+    # What follows stands in for what a GPU made by hand does not tell; presets tell it
+    # all. These are what most SMs have since 7.0, latencies of an RTX 3090 (`limits`),
+    # no L1 for global loads, and an L2 that gives more than any that was measured.
     sfu_lanes_per_sm: int = 16
     int32_lanes_per_sm: int = 64
     schedulers_per_sm: float = 4
-    dram_efficiency: float = 0.87
-    fp32_sustained: float = 0.8
+    dram_efficiency: float = 0.87  # between 0.79 and 0.95: `presets`
+    fp32_sustained: float = 1.0  # the data sheet's peak: `presets`
     l2_bytes_per_clock_per_sm: float = 64.0
     max_threads_per_block: int = 1024
     max_block_dim: tuple[int, int, int] = (1024, 1024, 64)
@@ -117,8 +124,10 @@ class GpuSpec:
     shared_carveouts: tuple[int, ...] = ()
     shared_bytes_per_clock: int = 128
     l1_tags_per_clock: float = 4.0
+    l1_request_bytes: int = 0
     barrier_threads_per_clock: float = 16.0
     alu_latency_clocks: float = 4.0
+    shared_latency_clocks: float = 29.0
     l1_latency_ns: float = 23.0
     l2_latency_ns: float = 146.0
     dram_latency_ns: float = 264.0
@@ -130,13 +139,18 @@ class GpuSpec:
     # From C++ 2.2 µs on a P100 and 5.7 on a K80 (reframe-hpc, `kernel_latency`); from
     # Python 5 to 10 µs, as TinyTorch tells its students.
     launch_issue_ns: float = 5_000.0
-    kernel_floor_ns: float = 2_500.0  # RTX 2080 SUPER 2.5 µs, RTX 3090 3.2
+    # Many kernels of 64 KB, one after another: L40 1.6 µs each, A40 2.1, H200 2.5, A100
+    # 2.7 (te42kyfo/gpu-benches, `gpu-small-kernels`).
+    kernel_floor_ns: float = 2_500.0
     # P100 4.4 µs, K80 8.0 (reframe-hpc, less the launch).
     synchronize_ns: float = 5_000.0
     # 50 µs up to 512 KB and more above (Boyer, "Memory Management Overhead"), 500 µs
     # for 1 MB (rtj1/cuda-mempool). Nothing public was found for `cudaFree`: as much.
     malloc_ns: float = 100_000.0
     free_ns: float = 100_000.0
+    # deviceQuery: 2 on K20m, RTX 2080 Ti, RTX 3090, Orin, more on data-center GPUs; two
+    # directions are all that there are. C2050: Programming Guide, "Concurrent Data
+    # Transfers".
     copy_engines: int = 2
 
     @property

@@ -23,6 +23,8 @@ MAY_BE_0 = {
     "l2_bytes",
     "l1_and_shared_bytes_per_sm",
     "alu_latency_clocks",
+    "shared_latency_clocks",
+    "l1_request_bytes",
     "barrier_threads_per_clock",
     "l1_latency_ns",
     "l2_latency_ns",

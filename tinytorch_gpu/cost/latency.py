@@ -96,15 +96,16 @@ def waiting(
     """
     clock, per_warp = spec.clock_ghz, 1 / course.warps
     memory = memory_wait_ns(counts, traffic, course, spec)
-    shared = load_rounds(counts, "shared", course.warps) * spec.l1_latency_ns
+    rounds = load_rounds(counts, "shared", course.warps)
+    shared = rounds * spec.shared_latency_clocks / clock
     issued = issued_instructions(counts) * per_warp * spec.alu_latency_clocks / clock
     return Waiting(memory, _barrier_ns(counts, course, spec), issued + shared)
 
 
 def _barrier_ns(counts: LaunchCounts, course: Course, spec: GpuSpec) -> float:
     """Time of a warp at its barriers, which take in so many threads for each clock."""
-    # Simplified: a public test on an H200 takes 28 ns more for each barrier, with its
-    # loop. Source: CUDA C++ Best Practices Guide, "Synchronization Instruction".
+    # Simplified: what a barrier takes beyond that, until the first warp goes on, is
+    # left out. Source: CUDA C++ Programming Guide, "Synchronization Instruction".
     if not spec.barrier_threads_per_clock:
         return 0.0
     threads = spec.warp_size * course.warps / course.blocks

@@ -28,7 +28,10 @@ __all__ = [
     "shared_requests",
 ]
 
-FERMI_ATOMIC_CLOCKS = 9  # of one address on 2.x; later GPUs take one
+# Clocks of an atomic at one address: one from 3.x on, which is nine times the rate of
+# 2.x (Kepler tuning guide). Simplified: 1.x has no L2 and does them in DRAM; nothing
+# public tells how fast, and 2.x stands in. They are too cheap there.
+FERMI_ATOMIC_CLOCKS = 9
 
 
 def lsu_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
@@ -92,7 +95,7 @@ def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
     Args:
         counts: what the launch did.
         spec: supplies `l1_tags_per_clock` and, where global loads pass the array of
-            shared memory, `shared_bytes_per_clock`.
+            shared memory, `shared_bytes_per_clock`; else `l1_request_bytes`.
 
     Returns:
         Clocks of one SM.
@@ -111,8 +114,15 @@ def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
         >>> l1_clocks(LaunchCounts((spread,), (), 0), find_gpu("a100"))   # 256 ÷ 4
         64.0
 
+    On 6.0 L1 is an array of its own and takes a warp's lanes 32 bytes at a time:
+
+        >>> row = AccessCounts(here, "x", "global", "load", **numbers | {"tags": 8})
+        >>> l1_clocks(LaunchCounts((row,), (), 0), find_gpu("p100"))      # 8 × 4
+        32.0
+
     Limits: stores and atomics cost what loads do.
-    Source: NVIDIA's forum, "Pascal L1 cache" (four tags for each clock on 7.0);
+    Source: NVIDIA's forum, "Pascal L1 cache" (four tags for each clock; requests of 8,
+    4 and 2 lanes before 7.0);
     te42kyfo/gpu-benches, `gpu-strides`: counters and clocks of A40, A100 and H200 for
     strides of 0 to 64, which `benchmarks/model/run.py` prints beside this rule; Nsight
     Visual Studio Edition, "Memory Statistics": before 5.0 each line issues the
@@ -121,7 +131,20 @@ def l1_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
     # Simplified: tags are taken to spread over the four sets of L1. Hardware hashes
     # them, and two tags of one set take turns: up to 1.6 x more clocks for few lines.
     lines = sum(a.tags for a in counts.global_accesses) / spec.l1_tags_per_clock
+    if spec.l1_request_bytes:
+        return max(lines, sum(_parts(a, spec) for a in counts.global_accesses))
     return max(lines, _bank_clocks(counts.global_accesses, spec))
+
+
+def _parts(access: AccessCounts, spec: GpuSpec) -> float:
+    """Requests to L1 of few lanes each, when a warp's are looked up in parts."""
+    # Simplified: active lanes are taken to lie side by side. Where they do not, more
+    # parts have one: up to 4 x too cheap. Lines of one part that need two clocks (five
+    # or more) count over the warp, up to 2 x too cheap.
+    if not access.active_lanes:
+        return 0.0
+    itemsize = max(4.0, access.bytes_requested / access.active_lanes)
+    return max(access.requests, access.active_lanes * itemsize / spec.l1_request_bytes)
 
 
 def shared_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
@@ -162,7 +185,7 @@ def _bank_clocks(accesses: Sequence[AccessCounts], spec: GpuSpec) -> float:
 
 
 def l2_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
-    """Time that L2 needs for all that the L1 of the SMs have not.
+    """Time that L2 needs for all that the L1 of the SMs have not; 0 without an L2.
 
     Args:
         traffic: bytes of the launch.
@@ -180,6 +203,8 @@ def l2_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
     Limits: one SM alone draws less than L2 gives; its L1 is what holds it back here.
     Source: as for `arch.limits`.
     """
+    if not spec.l2_bytes:
+        return 0.0
     per_clock = spec.l2_bytes_per_clock_per_sm * spec.num_sms
     return traffic.l2_bytes / (per_clock * spec.clock_ghz)
 
@@ -201,7 +226,7 @@ def dram_ns(traffic: MemoryTraffic, spec: GpuSpec) -> float:
         32.0
 
     Limits: order of addresses does not matter here.
-    Source: data sheet bandwidth; a coalesced stream reaches 85 to 93 % of it.
+    Source: data sheet bandwidth; `arch.presets` tells what streams reach of it.
     """
     # Simplified: random sectors are said to reach only 50 to 70 % of a stream's
     # bandwidth on GDDR, since DRAM fetches 64 bytes; scattered kernels are up to 2 x
@@ -239,12 +264,14 @@ def atomic_ns(counts: LaunchCounts, spec: GpuSpec) -> float:
     each clock at one address, nine times the rate of Fermi, and "Memory Statistics -
     Atomics", Nsight Visual Studio Edition: many atomics nearly as fast as loads.
     """
-    # Simplified: a public test on an H200 takes 3.5 clocks for each float32 at one
-    # address, where compilers do not merge. Such kernels are up to 3.5 x too cheap.
-    atomics = [a for a in counts.global_accesses if a.kind == "atomic"]
-    one_by_one = FERMI_ATOMIC_CLOCKS if spec.compute_capability[0] <= 2 else 1
-    hottest = one_by_one * max((a.hottest_address for a in atomics), default=0)
-    return hottest / spec.clock_ghz
+    # Simplified: statements on one array, known by its name, are taken to meet at one
+    # address; if each meets at another, they are too dear, by their number at most.
+    hottest: dict[str, int] = {}
+    for a in counts.global_accesses:
+        if a.kind == "atomic":
+            hottest[a.array] = hottest.get(a.array, 0) + a.hottest_address
+    clocks = FERMI_ATOMIC_CLOCKS if spec.compute_capability[0] <= 2 else 1
+    return clocks * max(hottest.values(), default=0) / spec.clock_ghz
 
 
 SM_MEMORY_PIPES: dict[str, Callable[[LaunchCounts, GpuSpec], float]] = {

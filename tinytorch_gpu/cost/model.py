@@ -25,7 +25,7 @@ from tinytorch_gpu.cost.memory_pipes import (
 )
 from tinytorch_gpu.cost.occupancy import Occupancy, occupancy
 from tinytorch_gpu.cost.pipes import SM_PIPES
-from tinytorch_gpu.cost.waves import effective_sms, rounds
+from tinytorch_gpu.cost.waves import blocks_of_an_sm, effective_sms, rounds
 from tinytorch_gpu.errors import LaunchConfigError
 from tinytorch_gpu.units import format_ns
 
@@ -47,6 +47,7 @@ _BOUNDS = {
     "atomic": "atomics",
     "latency": "latency",
     "exposed": "latency",
+    "barrier": "barriers",
     "shared": "shared memory",
     "fp32": "compute",
     "fp64": "compute",
@@ -62,8 +63,8 @@ class KernelTime:
     Args:
         duration_ns: floor + the largest of the pipes + what is exposed; the whole
             latency where that is longer.
-        bound: what binds: memory, shared memory, compute, issue, atomics, latency,
-            floor, or "not counted".
+        bound: what binds: memory, shared memory, compute, issue, atomics, barriers,
+            latency, floor, or "not counted".
         terms: nanoseconds of the floor, of each pipe, of the latency and of what of
             it barriers expose, by name.
         waves: blocks of the grid ÷ blocks that the GPU holds at a time.
@@ -124,33 +125,24 @@ def kernel_time(
 
     Limits: expect the ranking to be right, ratios within about 1.5 to 2, and absolute
     times within about a factor of 2.
-    Source: Williams, Waterman, Patterson, "Roofline" (2009); kernel floor of public
-    RTX 2080 SUPER and RTX 3090 microbenchmarks.
+    Source: Williams, Waterman, Patterson, "Roofline" (2009).
     """
     blocks, floor_ns = math.prod(grid), spec.kernel_floor_ns
     fit = check_block_fits(block, shared_bytes, spec, registers)
     waves = blocks / (fit.blocks_per_sm * spec.num_sms)
     if counts is None:
         return KernelTime(floor_ns, NOT_COUNTED, {"floor": floor_ns}, waves, fit)
-    traffic = _traffic(counts, fit, shared_bytes, spec)
+    together = min(fit.blocks_per_sm, blocks_of_an_sm(blocks, spec))
+    there = {"blocks_per_sm": math.ceil(together), "shared_bytes": shared_bytes}
+    traffic = memory_traffic(counts, spec, **there)
     pipes = _pipes_ns(counts, traffic, blocks, spec)
     course = Course(blocks, blocks * _warps(block, spec), rounds(waves))
     one = waiting(counts, traffic, course, spec)
-    together = min(fit.blocks_per_sm, -(-blocks // spec.num_sms))
     exposed = _exposed_ns(one, course, together, pipes) if counts.barriers else 0.0
     waits = {"latency": course.times * one.total_ns, "exposed": exposed}
     total = floor_ns + max(max(pipes.values()) + exposed, waits["latency"])
     terms = {"floor": floor_ns} | pipes | waits
     return KernelTime(total, _bound(terms, counts), terms, waves, fit, traffic, one)
-
-
-def _traffic(
-    counts: LaunchCounts, fit: Occupancy, shared_bytes: int, spec: GpuSpec
-) -> MemoryTraffic:
-    resident = fit.blocks_per_sm
-    return memory_traffic(
-        counts, spec, blocks_per_sm=resident, shared_bytes=shared_bytes
-    )
 
 
 def _warps(block: tuple[int, int, int], spec: GpuSpec) -> int:
@@ -182,15 +174,18 @@ def _pipes_ns(
 
 
 def _exposed_ns(
-    one: Waiting, course: Course, together: int, pipes: dict[str, float]
+    one: Waiting, course: Course, together: float, pipes: dict[str, float]
 ) -> float:
     """Nanoseconds that barriers expose of the latency.
 
     Between two barriers all warps of a block wait for the same loads, and only the
     other blocks of the SM have work. The blocks that are `together` take as long as the
     busiest pipe needs for all of them, or as one needs for its own work and its waits.
+    Both sides count blocks by one rule (`blocks_of_an_sm`), so that one more block is
+    never faster.
     """
-    of_sm = max(ns for name, ns in pipes.items() if name not in OF_THE_GPU)
+    others = (*OF_THE_GPU, "barrier")  # a block's own barriers are a part of its waits
+    of_sm = max(ns for name, ns in pipes.items() if name not in others)
     alone = of_sm / together + course.times * (one.memory_ns + one.barrier_ns)
     return max(0.0, alone - max(pipes.values()))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SM_PIPES",
+    "barrier_clocks",
     "fp32_clocks",
     "fp64_clocks",
     "issue_clocks",
@@ -188,9 +189,38 @@ def issued_instructions(counts: LaunchCounts) -> float:
     return max(0, issued - in_registers - merged) + branches
 
 
+def barrier_clocks(counts: LaunchCounts, spec: GpuSpec) -> float:
+    """Clocks that one SM needs to take in the warps that arrive at barriers.
+
+    The rate is the SM's, and all of its blocks share it. What one block waits for at
+    its own barriers is a part of its latency (`latency.waiting`).
+
+    Args:
+        counts: what the launch did.
+        spec: supplies `barrier_threads_per_clock`; 0 if barriers cost nothing.
+
+    Returns:
+        Clocks of one SM.
+
+    Example:
+        >>> from tinytorch_gpu.arch import find_gpu
+        >>> from tinytorch_gpu.trace import LaunchCounts
+        >>> barrier_clocks(LaunchCounts((), (), 8), find_gpu("v100"))  # 8 × 32 ÷ 16
+        16.0
+
+    Limits: a warp counts as 32 threads, however few of them are alive.
+    Source: CUDA C++ Programming Guide, "Synchronization Instruction": throughput of
+    `__syncthreads()`, 16 threads for each clock and SM on 7.x.
+    """
+    if not spec.barrier_threads_per_clock:
+        return 0.0
+    return counts.barriers * spec.warp_size / spec.barrier_threads_per_clock
+
+
 SM_PIPES: dict[str, Callable[[LaunchCounts, GpuSpec], float]] = {
     "fp32": fp32_clocks,
     "fp64": fp64_clocks,
     "special": special_clocks,
     "issue": issue_clocks,
+    "barrier": barrier_clocks,
 }

@@ -25,9 +25,12 @@ __all__ = ["Registers", "estimated_registers"]
 
 OVERHEAD = 12  # addresses, results that are on their way, the stack pointer
 UNIT = 8  # compilers and hardware count a thread's registers in eights
-MOST_IN_REGISTERS = 1024  # bytes of local arrays; larger ones stay in memory
-MOST = 255
-FILE = 65_536  # 32-bit registers of an SM, from compute capability 3.0 on
+MOST = 255  # registers of a thread (Programming Guide, from 3.5 on)
+MOST_IN_REGISTERS = 4 * MOST  # bytes of local arrays; larger ones stay in memory
+# 32-bit registers of an SM from compute capability 3.0 on. Simplified: a kernel is
+# compiled before a GPU is chosen, so `launch_bounds` leave a thread up to 8 x too many
+# on 1.x and 2.x, which have 8,192 to 32,768; a launch takes what one block may have.
+FILE = 65_536
 
 
 def estimated_registers(variables: Iterable[Any], local_bytes: int) -> int:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "Finding", "many", "rank"]
 
+# What is told, and when, is a choice of presentation: this share, `cause.WELL`,
+# `launch_findings.LEAST_RUN`, `same_data.READ_BYTES`, `host_finding.STEADY` and those
+# of `line_flags` and `work_causes`. No count and no modelled time depends on them.
 LEAST_SHARE = 0.02  # what saves less of the whole is left out
 COLUMNS = 96
 

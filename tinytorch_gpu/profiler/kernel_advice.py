@@ -207,6 +207,15 @@ def _atomics(judged: Judged) -> str:
     )
 
 
+def _barriers(judged: Judged) -> str:
+    return (
+        f"Its warps arrive {format_count(judged.counts.barriers)} times at barriers, "
+        f"and an SM takes in {judged.spec.barrier_threads_per_clock:g} threads a clock "
+        "there, however many blocks it has: do more between two of them, or exchange "
+        "values within warps."
+    )
+
+
 def _rereads(judged: Judged) -> str:  # noqa: ARG001  (all have one form)
     return (
         "The caches lose data before it is used again: reuse it through a "
@@ -261,6 +270,7 @@ ADVICE: dict[str, Callable[[Judged], str]] = {
     "compute": _compute,
     "issue": _issue,
     "atomics": _atomics,
+    "barriers": _barriers,
     "latency": idle_advice,
     "floor": _floor,
     "not counted": _not_counted,

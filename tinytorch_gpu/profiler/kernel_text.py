@@ -124,6 +124,14 @@ def _by_issue(numbers: KernelNumbers) -> str:
     )
 
 
+def _by_barriers(numbers: KernelNumbers) -> str:
+    rate = numbers.gpu.barrier_threads_per_clock
+    return (
+        f"{format_short(numbers.barriers)} warps arrive at barriers, {rate:g} threads "
+        "for each clock of an SM"
+    )
+
+
 def _by_latency(numbers: KernelNumbers) -> str:
     return (
         f"theoretical occupancy {100 * numbers.theoretical_occupancy:.0f} %, "
@@ -140,6 +148,7 @@ _WHY: dict[str, Callable[[KernelNumbers], str]] = {
     "fp32": _by_dram,
     "fp64": _by_dram,
     "issue": _by_issue,
+    "barrier": _by_barriers,
     "latency": _by_latency,
     "exposed": _by_latency,
 }

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tinytorch_gpu.trace.counts import Reuse
-from tinytorch_gpu.trace.different import BLOCK, Different, Found, distinct
+from tinytorch_gpu.trace.different import Different, Found, distinct, once
 from tinytorch_gpu.trace.places import WARP
 
 if TYPE_CHECKING:
@@ -169,10 +169,7 @@ class Walk:
             warps = active.reshape(len(active), -1, WARP)
             is_first = active & (np.cumsum(warps, axis=2) == 1).reshape(active.shape)
             found, blocks = self._where(units, is_first)
-        if blocks is None:
-            return distinct(found), None
-        keys = distinct(found + (blocks << BLOCK))
-        return keys & ((1 << BLOCK) - 1), keys >> BLOCK
+        return once(found, blocks)
 
     def _where(
         self, units: IntArray, chosen: BoolArray | None = None

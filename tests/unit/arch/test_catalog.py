@@ -121,7 +121,7 @@ def test_a_custom_gpu_is_a_changed_preset():
 
 def test_a_grace_hopper_is_an_h100_on_another_link():
     grace, h100 = find_gpu("GH200"), find_gpu("h100")
-    own = ("name", "sources", "host_link", "pinned_gb_per_s")
+    own = ("name", "sources", "host_link", "pinned_gb_per_s", "pageable_gb_per_s")
     assert replace(grace, **{name: getattr(h100, name) for name in own}) == h100
     assert grace.host_link == "NVLink-C2C"
     assert 350 <= grace.pinned_gb_per_s <= 400

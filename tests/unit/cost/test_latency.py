@@ -64,7 +64,18 @@ def test_a_warp_waits_for_loads_barriers_and_its_own_instructions(access, counts
     assert found.total_ns == sum(found)
 
 
-# The Best Practices Guide's threads a clock, by compute capability; two barriers.
+# Clocks of a load from shared memory; 12 turns make 3 rounds.
+@pytest.mark.parametrize(
+    ("gpu", "clocks"),
+    [("gtx280", 38), ("c2050", 45), ("k20c", 24), ("v100", 20), ("t4", 23), ("toy", 0)],
+)
+def test_shared_memory_has_a_latency_of_its_own(gpu, clocks, access, counts):
+    work, spec = counts(access(space="shared", requests=12)), find_gpu(gpu)
+    found = waiting(work, MemoryTraffic(0, 0, 0), Course(1, 1), spec)
+    assert found.chain_ns == pytest.approx(3 * clocks / spec.clock_ghz)
+
+
+# The Programming Guide's threads a clock, by compute capability; two barriers.
 @pytest.mark.parametrize(
     ("gpu", "warps", "clocks"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tinytorch_gpu.arch import find_gpu
@@ -53,6 +55,14 @@ def test_atomics_at_one_address_go_one_by_one(access, counts):
     assert pipes.atomic_ns(counts(hot), find_gpu("c2050")) == pytest.approx(9000 / 1.15)
 
 
+def test_statements_on_one_array_meet_at_one_address(access, counts):
+    hot = access(kind="atomic", active_lanes=1000, hottest_address=1000)
+    again, other = replace(hot, hottest_address=500), replace(hot, array="y")
+    assert pipes.atomic_ns(counts(hot, again, other), TOY) == 1500
+    loads = access(hottest_address=10**6)
+    assert pipes.atomic_ns(counts(hot, loads), TOY) == 1000
+
+
 def test_atomics_far_apart_cost_no_more_than_their_bytes(access, counts):
     spread = access(kind="atomic", active_lanes=4000, hottest_address=1)
     assert pipes.atomic_ns(counts(spread), find_gpu("t4")) == pytest.approx(1 / 1.59)
@@ -68,6 +78,31 @@ def test_shared_atomics_are_passes_over_the_banks(access, counts):
     shared = access(space="shared", kind="atomic", wavefronts=32, hottest_address=32)
     assert pipes.atomic_ns(counts(shared), TOY) == 0
     assert pipes.shared_clocks(counts(shared), TOY) == 32
+
+
+# 6.0 looks up 8 lanes of 4 bytes at a time, 4 of 8 bytes, 2 of 16: a column's lanes
+# want 32 lines, 8 of them in each part, four a clock.
+@pytest.mark.parametrize(
+    ("itemsize", "lanes", "tags", "clocks"),
+    [
+        (4, 32, 1, 4),
+        (2, 32, 1, 4),
+        (8, 32, 2, 8),
+        (16, 32, 4, 16),
+        (4, 8, 1, 1),
+        (4, 1, 1, 1),
+        (4, 32, 32, 8),
+    ],
+)
+def test_l1_of_6_0_takes_a_warp_in_parts(itemsize, lanes, tags, clocks, access, counts):
+    wanted = {"active_lanes": lanes, "bytes_requested": lanes * itemsize, "tags": tags}
+    work = counts(access(**wanted, wavefronts=99))  # its banks are not shared memory's
+    assert pipes.l1_clocks(work, find_gpu("p100")) == clocks
+
+
+@pytest.mark.parametrize("gpu", ["c1060", "8800gtx"])
+def test_what_has_no_l2_waits_for_none(gpu):
+    assert pipes.l2_ns(MemoryTraffic(10**9, 10**9, 10**9), find_gpu(gpu)) == 0
 
 
 @pytest.mark.parametrize(("gpu", "clocks"), [("t4", 2), ("a100", 1)])

@@ -9,7 +9,7 @@ import pytest
 from tinytorch_gpu.arch import PRESETS, find_gpu
 from tinytorch_gpu.cost import kernel_time
 from tinytorch_gpu.errors import LaunchConfigError
-from tinytorch_gpu.trace import LaunchCounts, LineCounts, SourceLine
+from tinytorch_gpu.trace import LaunchCounts, LineCounts, Reuse, SourceLine
 
 HERE = SourceLine("sum", "sum.py", 4, "total += x[i]")
 TOY = find_gpu("toy")
@@ -51,6 +51,7 @@ def test_vector_add_by_hand(access, counts):
         "fp64": 0,
         "special": 0,
         "issue": 128,
+        "barrier": 0,
         "latency": 0,  # the toy GPU has none
         "exposed": 0,
     }
@@ -133,6 +134,51 @@ def test_barriers_expose_what_no_other_block_hides(
     assert time.terms["fp32"] == 100 * blocks
     alone = 100 * blocks / together + times * (4 * 400 + 16)
     assert time.terms["exposed"] == alone - 100 * blocks
+
+
+@pytest.mark.parametrize("blocks", [4, 5, 31, 32, 33, 34, 40, 63, 128])
+def test_one_block_more_is_never_hidden_better(blocks, access):
+    # Four toy SMs that hold 32 blocks: each does 100 ns of work and waits 1616, and
+    # others do theirs meanwhile, be there 8 on an SM or 8.25.
+    slow = replace(TOY, dram_latency_ns=400.0, barrier_threads_per_clock=16.0)
+    slow = replace(slow, num_sms=4, max_blocks_per_sm=32)
+    loads = access(requests=4 * blocks, sectors=16 * blocks, array_bytes=512 * blocks)
+    line = LineCounts(HERE, 0, 0, 0, 0, 3200 * blocks, 0, 0, 0)
+    counts = LaunchCounts((loads,), (line,), 8 * blocks)
+    time = kernel_time(counts, (blocks, 1, 1), (32, 1, 1), 0, slow)
+    assert time.duration_ns == 1000 + max(1716, 25 * blocks)
+
+
+# V100, 16 threads a clock: every block of an SM wants them.
+@pytest.mark.parametrize(
+    ("blocks", "threads", "clocks"),
+    [(80, 1024, 64), (160, 1024, 128), (640, 256, 128), (2560, 64, 128)],
+)
+def test_blocks_of_an_sm_share_the_rate_at_which_it_takes_in_threads(
+    blocks, threads, clocks, counts
+):
+    v100, warps = find_gpu("v100"), blocks * threads // 32
+    work = replace(counts(), barriers=1000 * warps)
+    time = kernel_time(work, (blocks, 1, 1), (threads, 1, 1), 0, v100, 32)
+    assert time.terms["barrier"] == pytest.approx(1000 * clocks / 1.53)
+    assert time.duration_ns == pytest.approx(2500 + 1000 * clocks / 1.53)
+    assert time.bound == "barriers"
+
+
+def test_blocks_that_are_not_there_take_no_l1(access):
+    # Each block touches 1024 lines at a time, 128 KB; an A100's L1 holds 192.
+    again = Reuse("x", "load", 10**6, 4000, 400, 400, 1000, 100, 100, step_lines=1024)
+    work = LaunchCounts((access(requests=1000, sectors=4000),), (), 0, (again,))
+
+    def l2_sectors(blocks, **changes):
+        spec = replace(find_gpu("a100"), **changes)
+        grid, block = (blocks, 1, 1), (64, 1, 1)
+        return kernel_time(work, grid, block, 0, spec, 32).traffic.l2_bytes // 32
+
+    assert l2_sectors(1) == l2_sectors(108) == 400  # one block on an SM
+    assert l2_sectors(109) == 4000  # two on one of them: 256 KB
+    assert l2_sectors(109, num_sms=109) == 400
+    assert l2_sectors(109, max_blocks_per_sm=1) == 400
 
 
 def test_barriers_expose_nothing_where_other_blocks_have_enough_to_do(access):

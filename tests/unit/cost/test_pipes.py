@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tinytorch_gpu.arch import find_gpu
@@ -27,7 +29,18 @@ def test_sm_pipes(pipe, totals, clocks, counts):
 
 def test_sustained_share_slows_float32(counts):
     work = counts(fp32=6400)
-    assert pipes.fp32_clocks(work, T4) == 6400 / (64 * 0.5)
+    assert pipes.fp32_clocks(work, T4) == 6400 / 64
+    assert pipes.fp32_clocks(work, find_gpu("a100")) == 6400 / (64 * 0.98)
+
+
+# 12 warps arrive: 384 threads, as many a clock as the Programming Guide tells.
+@pytest.mark.parametrize(
+    ("gpu", "rate"), [("c2050", 16), ("gtx680", 128), ("p100", 32), ("t4", 16)]
+)
+def test_an_sm_takes_in_so_many_threads_at_barriers(gpu, rate, counts):
+    work = replace(counts(), barriers=12)
+    assert pipes.barrier_clocks(work, find_gpu(gpu)) == 384 / rate
+    assert pipes.barrier_clocks(work, TOY) == 0
 
 
 def test_a_product_and_its_sum_are_one_operation(counts):

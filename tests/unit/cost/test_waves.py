@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +31,13 @@ def test_effective_sms_lie_between_one_and_all(blocks, gpu):
 @given(st.integers(1, 5000), st.integers(1, 5000))
 def test_more_blocks_never_leave_an_sm_fewer(blocks, more):
     assert blocks_of_an_sm(blocks, T4) <= blocks_of_an_sm(blocks + more, T4)
+
+
+@pytest.mark.parametrize(
+    ("waves", "share"), [(8.01, 0.89), (8.5, 0.944), (16.1, 0.947)]
+)
+def test_the_average_is_at_most_an_eighth_below_whole_rounds(waves, share):
+    assert rounds(waves) / math.ceil(waves) == pytest.approx(share, abs=1e-3)
 
 
 @given(st.floats(0.01, 100), st.floats(0, 100))

@@ -153,6 +153,12 @@ def test_atomics(long, counts):
     )
 
 
+def test_barriers(long, counts):
+    second = _second(long("barriers", replace(counts(), barriers=5000)))
+    assert "arrive 5,000 times at barriers" in second
+    assert "takes in 16 threads a clock" in second
+
+
 def test_lanes_that_meet_in_shared_memory_are_not_padded(long, counts):
     hot = replace(
         counts().accesses[0],

@@ -55,6 +55,7 @@ def test_accesses_are_rows_with_the_unit_of_their_space():
         ("lsu", "; 4 requests to shared memory, 8 to global memory."),
         ("issue", "; 20 warp instructions, 75 % of their lanes active."),
         ("latency", "; theoretical occupancy 50 %, 0.25 waves."),
+        ("barrier", "; 0 warps arrive at barriers, 0 threads for each clock of an SM."),
         ("special", "."),
     ],
 )

@@ -21,7 +21,7 @@ SMALL = SimpleNamespace(itemsize=4, storage=np.zeros(300_000, np.float32))
 def reuse_of(accesses, unit=32, array=LARGE):
     """What is found of accesses (flat, lanes or None, shifts)."""
     found = Touched("x", "load", unit)
-    asked = Asked(10**6, 10**6)
+    asked = Asked(10**8, 10**8)
     found.count(0, asked, asked, 4000)
     for number, (flat, lanes, shifts) in enumerate(accesses):
         walk = Walk(flat, Mask(lanes, SHAPE), array)
@@ -128,11 +128,47 @@ def test_what_is_seen_is_scaled_and_never_more_than_was_asked_for():
     assert found.reuse().array_bytes == 512
 
 
-def test_huge_walks_are_counted_without_a_list(monkeypatch):
-    monkeypatch.setattr(different, "MOST", 100)
-    case = CASES["a walk down columns"]
-    found = reuse_of(case)
-    assert numbers(found) == by_sets(case)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("array", [LARGE, SMALL], ids=["large", "small"])
+def test_walks_that_are_cut_into_parts_are_counted_alike(name, array, monkeypatch):
+    whole = reuse_of(CASES[name], array=array)
+    monkeypatch.setattr(different, "MOST", 2000)  # more than any list here holds
+    assert numbers(reuse_of(CASES[name], array=array)) == numbers(whole)
+
+
+def test_what_is_touched_again_and_again_is_counted_once_however_often():
+    # Two blocks walk 4,096 times along the same 8 sectors: 65,536 asked, 8 different.
+    walk = SAME.repeat(2, axis=0), None, [0] * 4096
+    found = reuse_of([walk])
+    assert numbers(found) == (16, 8, 4, 2)
+
+
+ROWS = 8 * (2**17 * np.arange(64)[None] + 2**25 * np.arange(2)[:, None])
+
+
+@pytest.mark.parametrize("steps", [1, 100, 20_000, 40_000, 80_000])
+def test_a_long_list_is_sampled_without_a_jump(steps):
+    """64 rows of each block, a sector at each step: 128 × steps, all of them new."""
+    found = reuse_of([(ROWS, None, range(0, 8 * steps, 8))])
+    expected = (128 * steps, 128 * steps)
+    got = found.block_sectors, found.together_sectors
+    is_exact = 128 * steps <= different.MOST
+    assert got == expected if is_exact else got == pytest.approx(expected, rel=0.01)
+
+
+def test_a_sample_tells_what_blocks_share_too(monkeypatch):
+    monkeypatch.setattr(different, "MOST", 2**14)
+    shared = ROWS[:1].repeat(2, axis=0)
+    found = reuse_of([(shared, None, range(0, 8 * 1000, 8)), (ROWS, None, [0])])
+    # 64,000 of both blocks, and 64 of the second alone
+    assert found.block_sectors == pytest.approx(2 * 64_000 + 64, rel=0.02)
+    assert found.together_sectors == pytest.approx(64_000 + 64, rel=0.02)
+
+
+def test_sectors_of_all_blocks_are_not_counted_again_for_one_of_them():
+    # All blocks touch 8 sectors; each touches 8 of its own, of which 8 are the same.
+    found = reuse_of([(SAME, None, [0]), (BY_BLOCK, None, [0])])
+    assert numbers(found)[:2] == (8 + 16, 16)
 
 
 def test_lines_of_one_block_at_a_time():
