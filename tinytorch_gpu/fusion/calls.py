@@ -16,7 +16,7 @@ from tinytorch_gpu.fusion.reasons import Reason
 from tinytorch_gpu.fusion.seen import Seen
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.held import holding
-from tinytorch_gpu.trace import CopyRecord
+from tinytorch_gpu.trace import CopyRecord, LaunchRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class Calls:
 
     def run(
         self, function: Callable[[], Any], given: tuple[Leaf, ...]
-    ) -> tuple[Any, Program | Reason]:
+    ) -> tuple[Any, Program | Reason | None]:
         """Run a function on the current device.
 
         Args:
@@ -62,14 +62,21 @@ class Calls:
             given: leaves of its arguments.
 
         Returns:
-            Its result, and the kernel that did its work or why it ran op by op.
+            Its result, and the kernel that did its work or why it ran op by op;
+            None where it did nothing on a device.
         """
         with holding(current_device()) as held:
             result = function()
         if held.was_looked_at:
             return result, looked_at(held)
         seen = Seen(held, given)
-        known = self._of(seen)
+        if not seen.records and not any(leaf.array is not None for leaf in given):
+            return result, None  # of host arrays: there is nothing to fuse
+        try:
+            known = self._of(seen)
+        except BaseException:  # what waits is not lost
+            seen.run()
+            raise
         if isinstance(known.program, Reason):
             seen.run()
         elif known.program.kernel.source in known.checked:
@@ -132,10 +139,14 @@ def looked_at(held: Held) -> Reason:
     """
     cause = held.cause
     if cause is None:
-        return Reason("host read", "the function looks at device memory")
+        return Reason("host read", "the function looks at device memory, or measures")
     if isinstance(cause, CopyRecord):
         kind = "host read" if cause.direction == "d2h" else "no rule"
         return Reason(kind, f"the function copies {cause.bytes} B ({cause.reason})")
+    if isinstance(cause, LaunchRecord) and cause.op:
+        op = cause.op.rpartition("::")[2]
+        text = f"something looks at device memory, or measures, before {op} runs"
+        return Reason("host read", text)
     return Reason("unknown launch", "the function launches a kernel by itself")
 
 

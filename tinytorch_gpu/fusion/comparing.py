@@ -9,6 +9,7 @@ from tinytorch_gpu.fusion.bill import bill_of
 from tinytorch_gpu.fusion.calls import looked_at
 from tinytorch_gpu.fusion.comparison import FusionComparison
 from tinytorch_gpu.fusion.gaps import gap_between, put_back, values_of
+from tinytorch_gpu.fusion.kernel import kernel_name
 from tinytorch_gpu.fusion.making import program_of
 from tinytorch_gpu.fusion.prediction import predicted_bill
 from tinytorch_gpu.fusion.reasons import Reason
@@ -42,13 +43,23 @@ def compared(
     arrays = [leaf.array for leaf in given if leaf.array is not None]
     at_first = values_of(arrays)
     with profiler.profile() as prof:
-        with holding(current_device()) as held:
-            result = function()
+        try:
+            with holding(current_device()) as held:
+                result = function()
+        except BaseException:
+            put_back(arrays, at_first)
+            raise
         seen = None if held.was_looked_at else Seen(held, given)
         if seen is not None:
+            arrays = [*arrays, *seen.before()]  # it may change what is no argument
+            at_first = values_of(arrays)
             seen.run()
     before = bill_of(_launches(prof), spec)
-    program = program_of(name, seen, (), prof.events()) if seen else looked_at(held)
+    program = (
+        program_of(kernel_name(name), seen, (), prof.events())
+        if seen
+        else looked_at(held)
+    )
     if isinstance(program, Reason) or seen is None:
         put_back(arrays, at_first)
         return FusionComparison(name, spec.name, before, None, None, 0.0, str(program))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import KernelWarning, UnsupportedError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.fusion.arguments import Leaf
     from tinytorch_gpu.fusion.comparison import FusionComparison
+    from tinytorch_gpu.runtime.device import Device
 
 __all__ = ["Fused", "fuse"]
 
@@ -55,9 +57,9 @@ class Fused:
                 errors.
         """
         given = self._given(args, options)
-        if hooks.held is not None or not _arrays(given):  # a part of another one
+        if hooks.held is not None:  # a part of another one
             return self.function(*args, **options)
-        with using_device(device_of(_arrays(given)[0])):
+        with using_device(_device(given)):
             result, self._last = self._calls.run(
                 lambda: self.function(*args, **options), given
             )
@@ -66,7 +68,7 @@ class Fused:
 
     def __get__(self, instance: Any, owner: type) -> Any:
         """Be a method of an object."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else MethodType(self, instance)
 
     def _given(self, args: Any, options: Any) -> tuple[Leaf, ...]:
         """Name the arguments by the parameters."""
@@ -118,9 +120,7 @@ class Fused:
             Launches, DRAM bytes and modelled time before, as predicted, and after.
         """
         given = self._given(args, options)
-        arrays = _arrays(given)
-        device = device_of(arrays[0]) if arrays else current_device()
-        with using_device(device):
+        with using_device(_device(given)):
             return compared(self.name, lambda: self.function(*args, **options), given)
 
     def __repr__(self) -> str:
@@ -128,8 +128,11 @@ class Fused:
         return f"<fused {self.name}>"
 
 
-def _arrays(given: tuple[Leaf, ...]) -> list[Any]:
-    return [leaf.array for leaf in given if leaf.array is not None]
+def _device(given: tuple[Leaf, ...]) -> Device:
+    """Return where a call works: where its first array is, else the current device."""
+    arrays = (leaf.array for leaf in given if leaf.array is not None)
+    first = next(arrays, None)
+    return current_device() if first is None else device_of(first)
 
 
 def fuse(function: Callable[..., Any]) -> Fused:
@@ -159,7 +162,7 @@ def fuse(function: Callable[..., Any]) -> Fused:
         [[1.0, 4.0], [5.0, 0.0]]
 
     Limits: what looks at values on the way (`float(x)`, `if x[0] > 0`, a copy, a
-    kernel launched by hand) ends the waiting: the ops run one by one. What autograd
+    kernel launched by hand), or measures (an event, a profile), ends the waiting: the ops run one by one. What autograd
     keeps for backward is stored as well; backward itself runs op by op, unless it is a
     part of the function. Memory is allocated as the ops allocate it.
     """

@@ -6,6 +6,7 @@ the simulator's in its place.
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import keyword
 import linecache
@@ -13,6 +14,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tinytorch_gpu.fusion.names import RESERVED
 from tinytorch_gpu.fusion.row_text import THREADS, row_kernel_text
 from tinytorch_gpu.fusion.text import HEADER, kernel_text
 from tinytorch_gpu.kernels.layout import block_of_row, launch_elementwise
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FusedKernel", "compiled", "fused_kernel", "kernel_name"]
 
-TAKEN = {"block_max", "block_min", "block_sum", "larger", "smaller"}
-TAKEN |= {"cuda", "float32", "math"}
+TAKEN = {*RESERVED, *vars(builtins)}  # names that its text may use
 OURS = "from tinytorch_gpu import cuda, float32\n"
 
 

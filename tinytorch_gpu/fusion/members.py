@@ -5,23 +5,23 @@ Comes in: one step. Goes out: its role, or the reason why it has none.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tinytorch_gpu import kernels
 from tinytorch_gpu.fusion.expansions import EXPANSIONS
 from tinytorch_gpu.fusion.reasons import Reason
 from tinytorch_gpu.fusion.rules import ELEMENTWISE, REDUCTIONS, rules_of
 from tinytorch_gpu.kernels.reduce import SHORT
+from tinytorch_gpu.library.keys import DispatchKey
+from tinytorch_gpu.library.registry import shipped
 from tinytorch_gpu.trace import ArrayUse
 
 if TYPE_CHECKING:
     from tinytorch_gpu.fusion.values import Step
+    from tinytorch_gpu.trace import KernelSource
 
 __all__ = ["ELEMENT", "ROW", "is_candidate", "role_of", "rule_of"]
 
 ELEMENT, ROW = "element-wise", "row"
-SHIPPED = Path(kernels.__file__).parent
 CASTS = {"copy", "fill", "where"}
 KEPT_DTYPES = {"float32", "bool"}
 
@@ -43,7 +43,7 @@ def role_of(step: Step) -> str | Reason:
     if not is_candidate(step):
         return Reason("no rule", f"no rule for {step.op} in a fused kernel")
     implementation = step.record.implementation
-    if implementation is None or Path(implementation.file).parent != SHIPPED:
+    if implementation is None or implementation not in _shipped(step.record.op):
         name = implementation or step.record.key
         return Reason("no rule", f"{step.op} is served by {name}, not by our kernel")
     if step.op not in REDUCTIONS and rule_of(step) is None:
@@ -69,6 +69,12 @@ def rule_of(step: Step) -> str | None:
     rules = [set(rules_of(name)) for name in own] or [{step.op}]
     common = set.intersection(*rules)
     return step.op if step.op in common else min(common, default=None)
+
+
+def _shipped(op: str) -> set[KernelSource]:
+    """Return our own functions of an op."""
+    found = (shipped(op, key) for key in DispatchKey)
+    return {registration.source for registration in found if registration}
 
 
 def _kernels(step: Step) -> str:

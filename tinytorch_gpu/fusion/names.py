@@ -11,7 +11,7 @@ from tinytorch_gpu.fusion.rules import ELEMENTWISE, REDUCTIONS
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["free_name"]
+__all__ = ["RESERVED", "free_name"]
 
 # What the text of a kernel uses itself.
 RESERVED = {"n", "k", "i", "row", "col", "tid", "cache", "cuda", "math", "float32"}

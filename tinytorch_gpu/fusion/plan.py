@@ -16,7 +16,7 @@ from tinytorch_gpu.fusion.expansions import EXPANSIONS, PARAMETERS
 from tinytorch_gpu.fusion.graph import FULL, ROW, Graph, GraphBuilder
 from tinytorch_gpu.fusion.members import rule_of
 from tinytorch_gpu.fusion.names import free_name
-from tinytorch_gpu.fusion.rules import REDUCTIONS, WRITE_ONLY
+from tinytorch_gpu.fusion.rules import NUMBER_LAST, REDUCTIONS, WRITE_ONLY
 from tinytorch_gpu.fusion.scalars import Labelled
 
 if TYPE_CHECKING:
@@ -183,6 +183,8 @@ class _Planner:
             for number, (value, given) in enumerate(operands)
             if number != unread
         ]
+        if step.op in NUMBER_LAST and step.reads[0] is None:
+            args.reverse()
         comment = source_line(step)
         if step.op in REDUCTIONS:
             return self._build.reduce(step.op, args[0], comment)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 __all__ = [
     "ELEMENTWISE",
     "IN_PLACE",
+    "NUMBER_LAST",
     "OTHER_KERNELS",
     "REDUCTIONS",
     "WRITE_ONLY",
@@ -147,6 +148,10 @@ REDUCTIONS: dict[str, Reduction] = {
 
 # Operands that an op writes without reading them.
 WRITE_ONLY = {"fill": 0}
+
+# Ops whose kernels take a number second, wherever it stood: of 0.0 and -0.0 the array's
+# element is the result, not the first operand.
+NUMBER_LAST = {"maximum", "minimum"}
 
 # Operands that an op changes in place, beside `out` and its results.
 IN_PLACE: dict[str, tuple[int, ...]] = {

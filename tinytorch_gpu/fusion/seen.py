@@ -63,6 +63,10 @@ class Seen:
         """
         return self._held.array(self._parts[index])
 
+    def before(self) -> list[DeviceArray]:
+        """Return the arrays whose memory was there before the call."""
+        return [part for part in self._parts if isinstance(part, DeviceArray)]
+
     def is_wanted(self, use: ArrayUse) -> bool:
         """Tell whether anybody holds the memory of an array, or held it before."""
         part = self._parts[self._index[use]]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.library.log_entry import LogEntry
 from tinytorch_gpu.library.log_text import table_text, tree_text
+from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.trace import (
     CopyRecord,
@@ -173,6 +174,7 @@ def log() -> Iterator[OpLog]:
     Limits: leaves out host work such as `cudaMalloc`; what it costs tells the profiler.
     """
     seen = OpLog()
+    hooks.look()
     listeners = current_device().timeline.listeners
     listeners.append(seen.hear)
     try:

@@ -6,6 +6,7 @@ higher floors put themselves in here when they are imported; an array only calls
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -101,15 +102,28 @@ class Waiting(Protocol):
 
 
 class Hooks:
-    """Two slots, empty until the higher floors are imported; who watches; what waits.
-
-    `held` are launches that were put off: who looks at any element runs them first.
-    """
+    """Slots, empty until the higher floors are imported; who watches; what waits."""
 
     copies: Copies
     ops: Ops
     watches: tuple[MemoryWatch, ...] = ()
-    held: Waiting | None = None
+
+    @property
+    def held(self) -> Waiting | None:
+        """Launches that were put off: who looks at any element runs them first."""
+        return _held.get()
+
+    @held.setter
+    def held(self, held: Waiting | None) -> None:
+        _held.set(held)
+
+    def look(self) -> None:
+        """Run what waits: somebody looks at memory, or measures."""
+        held = _held.get()
+        if held is not None:
+            held.flush()
 
 
+# Of each thread its own: what one puts off is no other's.
+_held: ContextVar[Waiting | None] = ContextVar("held", default=None)
 hooks = Hooks()

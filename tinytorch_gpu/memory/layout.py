@@ -241,8 +241,7 @@ def elements_of(array: DeviceLayout) -> npt.NDArray[Any]:
     Raises:
         UseAfterFreeError: the memory that they lie in was freed.
     """
-    if hooks.held is not None:
-        hooks.held.flush()
+    hooks.look()
     if array.buffer.freed_by:
         error = _freed(array)
         for watch in hooks.watches:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.memory.origin import user_line
 from tinytorch_gpu.profiler.chrome_trace import write_chrome_trace
 from tinytorch_gpu.profiler.float64_notes import float64_notes
@@ -117,6 +118,7 @@ class profile:  # noqa: N801  (torch.profiler's name)
         """Start to listen, without a `with` block; each start needs a stop."""
         self._entries += 1
         if self._entries == 1:
+            hooks.look()
             self._timeline = (self._given_device or current_device()).timeline
             self._timeline.listeners.append(self._listen)
 

@@ -15,6 +15,7 @@ from tinytorch_gpu.arch import find_gpu
 from tinytorch_gpu.cost import GpuCountRules
 from tinytorch_gpu.errors import OutOfMemoryError, UnknownDeviceError
 from tinytorch_gpu.memory import Allocator
+from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.runtime.order import WorkOrder
 from tinytorch_gpu.runtime.timeline import Timeline
 from tinytorch_gpu.units import format_bytes
@@ -69,6 +70,7 @@ class Device:
 
     def synchronize(self) -> None:
         """Let the host wait until the device has done all its work."""
+        hooks.look()
         self.timeline.synchronize()
 
     def check_room(self, spec: GpuSpec) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.errors import KernelTypeError, UnsupportedError
+from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.runtime.current_stream import check_names_stream, stream_handle
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.runtime.order import Point
@@ -48,6 +49,7 @@ class Event:
             KernelTypeError: it is no stream.
         """
         check_names_stream(stream, "event.record(stream)")
+        hooks.look()
         timeline = current_device().timeline
         self._mark = timeline, timeline.mark(stream_handle(stream))
 
