@@ -162,9 +162,10 @@ def fuse(function: Callable[..., Any]) -> Fused:
         [[1.0, 4.0], [5.0, 0.0]]
 
     Limits: what looks at values on the way (`float(x)`, `if x[0] > 0`, a copy, a
-    kernel launched by hand), or measures (an event, a profile), ends the waiting: the ops run one by one. What autograd
-    keeps for backward is stored as well; backward itself runs op by op, unless it is a
-    part of the function. Memory is allocated as the ops allocate it.
+    kernel launched by hand), or measures (an event, a profile), ends the waiting: the
+    ops run one by one. What autograd keeps for backward is stored as well; backward
+    itself runs op by op, unless it is a part of the function. Memory is allocated as
+    the ops allocate it.
     """
     if not callable(function):
         raise UnsupportedError(
