@@ -68,8 +68,17 @@ def _std(a: Any, axis: Any = None, *, keepdims: bool = False, ddof: int = 0) -> 
     return call("sqrt", _var(a, axis, keepdims=keepdims, ddof=ddof))
 
 
-def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
+def _clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,  # noqa: A002  (NumPy's name)
+    max: Any = None,  # noqa: A002
+) -> Any:
     """Clip: one op with two numbers; with an array as limit a maximum and a minimum."""
+    a_min, a_max = min if a_min is None else a_min, max if a_max is None else a_max
     if not np.ndim(a_min) and not np.ndim(a_max):
         return call("clamp", a, min=a_min, max=a_max, out=out)
     if a_min is not None:

@@ -1,12 +1,14 @@
 """NumPy on device arrays: ufuncs and functions become ops or views.
 
-A table says which op each NumPy function is. Shapes and views are answered without a
-launch; what has no entry has no kernel and says so.
+Tables say which op each NumPy function is, or of which ops it is made. Shapes and views
+are answered without a launch; what has no entry has no kernel and says so.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +18,9 @@ from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.library.numpy_functions import FUNCTIONS
 from tinytorch_gpu.memory import DeviceArray, hooks
 from tinytorch_gpu.runtime import to_device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["UFUNC_OPS"]
 
@@ -75,6 +80,16 @@ WRITING = {
     np.array2string, np.array_repr, np.array_str,
 }  # fmt: skip
 BIT_BY_BIT = {np.invert, np.bitwise_and, np.bitwise_or}
+# Ufuncs without an op of their own, made of further ones; a registered kernel is first.
+COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
+    np.isinf: lambda x: call("eq", call("abs", x), np.inf),
+    np.fabs: lambda x: call("abs", _as_floats(x)),
+    np.log2: lambda x: np.log(x) / math.log(2),
+    np.log10: lambda x: np.log(x) / math.log(10),
+    np.exp2: lambda x: 2.0 ** _as_floats(x),
+    np.fmax: lambda x, y: np.where((x >= y) | (y != y), x, y),  # noqa: PLR0124
+    np.fmin: lambda x, y: np.where((x <= y) | (y != y), x, y),  # noqa: PLR0124
+}
 
 
 class _NumpyOps:
@@ -96,12 +111,14 @@ class _NumpyOps:
             return None
         if ufunc in BIT_BY_BIT and any(_kind(value) != "b" for value in inputs):
             raise _unsupported(ufunc.__name__, "integers")
-        if ufunc is np.rint and inputs[0].dtype.kind != "f":
-            inputs = (inputs[0].astype(np.float64),)  # np.round of integers is none
+        if ufunc is np.rint:
+            inputs = (_as_floats(inputs[0]),)  # np.round of integers is none
         out = _checked_out(ufunc, method, inputs, options)
         name = UFUNC_OPS.get(ufunc, ufunc.__name__)
-        if out is None or ufunc is np.matmul:
-            result = call(name, *inputs, host=ufunc)
+        own = COMPOSED.get(ufunc)
+        if out is None or own or ufunc is np.matmul:
+            parts = partial(own, *inputs) if own else None
+            result = call(name, *inputs, decomposition=parts, host=ufunc)
             return result if out is None else self._stored(out, result)
         return call(name, *inputs, host=ufunc, out=out)
 
@@ -169,6 +186,11 @@ def _checked_out(
             shapes=tuple(np.shape(i) for i in inputs),
         )
     return out
+
+
+def _as_floats(x: DeviceArray) -> DeviceArray:
+    """Return integers and bools as float64, in which NumPy computes with them."""
+    return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
 def _kind(value: Any) -> str:

@@ -56,6 +56,7 @@ def _reduction_cases(
         yield case(single([[-3, -np.inf], [np.inf, 1]]), axis=1)
         apart = np.abs(drawn((2, 40))) + 1  # no maximum starts at a sum's 0
         yield case(apart * single([[-1], [1]]), axis=1)
+        yield case(single([[0, np.nan], [np.inf, 0]]), axis=1)  # 0 settles no product
         yield from _long_cases(whole if long is None else long)
         yield case(drawn((), "float32"))
         yield case(drawn((0, 3)), axis=1)
@@ -73,19 +74,28 @@ def _long_cases(drawn: Callable[..., Any]) -> Iterator[Case]:
     yield case(drawn((5, 1100)), axis=0)
 
 
-def _large_too(*, empty: bool) -> Callable[[], Iterator[Case]]:
-    def cases() -> Iterator[Case]:
-        yield from _reduction_cases(empty=empty)()
-        yield case(real((30,), low=-1e4, high=1e4), axis=0)
-        yield case(np.full((3,), 2**31 - 1, np.int32), axis=0)
-
-    return cases
+# No maximum and no minimum may start at a number: both rows of each kind are beyond it.
+FAR = ((-2e38, -1e38), (2e38, 1e38), (-np.inf, -3e38), (np.inf, 3e38))
+ENDLESS = ((-np.inf, -np.inf), (np.inf, np.inf))
 
 
-def _reduction(
-    function: Callable[..., Any], *, empty: bool, slack: float = SUMMED
-) -> OpFacts:
-    return OpFacts(function, _large_too(empty=empty), slack=slack)
+def _far_cases() -> Iterator[Case]:
+    """Yield rows entirely of very large, very small and infinite numbers."""
+    yield case(single(FAR), axis=1)
+    yield case(single(ENDLESS), axis=1)
+    yield case(np.array([[-(2**31)] * 2, [2**31 - 1] * 2], np.int32), axis=1)
+
+
+def _extremum_cases() -> Iterator[Case]:
+    yield from _reduction_cases(empty=False)()
+    yield case(real((30,), low=-1e4, high=1e4), axis=0)
+    yield from _far_cases()
+
+
+def _total_cases() -> Iterator[Case]:
+    yield from _reduction_cases(empty=True)()
+    yield case(real((30,), low=-1e4, high=1e4), axis=0)
+    yield case(np.full((3,), 2**31 - 1, np.int32), axis=0)
 
 
 def _near_one(shape: Sequence[int], dtype: str = "float32") -> Any:
@@ -110,6 +120,7 @@ def _place_cases() -> Iterator[Case]:
     yield case(single([[-3, -np.inf], [np.inf, 1]]), axis=1)
     yield case(real((2, 40), low=1, high=9) * single([[-1], [1]]), axis=1)
     yield case(np.array([2, -5, 7, 7, -5], np.int32), axis=0)
+    yield from _far_cases()
     yield from _long_cases(whole)
 
 
@@ -119,6 +130,7 @@ def _scan_cases() -> Iterator[Case]:
     yield case(np.full((3,), 2**31 - 1, np.int32))
     yield case(np.array([True, False, True]))
     yield case(single([1, np.nan, 2, np.inf]))
+    yield case(single([-np.inf, -2e38, np.inf, 0]))
     yield case(whole((4097,)))
     yield case(whole((1100, 3)), dim=1)
     yield case(real((0,)))
@@ -129,6 +141,8 @@ def _softmax_cases() -> Iterator[Case]:
     yield case(single([[1000.0, 1000.0, 999.0], [-1000.0, 0.0, 1.0]]))
     yield case(single([[-200.0, -201.0, -199.0], [-1.0, 0.0, 1.0]]))
     yield case(single([[np.nan, 1.0], [-np.inf, 1.0]]))
+    yield case(single(FAR[:2]))
+    yield case(single(ENDLESS[1:]))  # all of -inf may be 0 or NaN
     yield case(np.array([[3, 9, 5]], np.uint8))
     yield case(real((140, 2)), dim=0)
     yield case(real((3, 1100)))
@@ -176,15 +190,15 @@ def _log_softmax_backward(grad: Any, output: Any, dim: int = -1) -> Any:
 
 
 AXES: dict[str, OpFacts] = {
-    "sum": _reduction(np.sum, empty=True),
+    "sum": OpFacts(np.sum, _total_cases, slack=SUMMED),
     "prod": OpFacts(
         np.prod,
         _reduction_cases(empty=True, drawn=_near_one, long=_signs),
         slack=SUMMED,
     ),
-    "mean": _reduction(np.mean, empty=True),
-    "max": _reduction(np.max, empty=False, slack=0),
-    "min": _reduction(np.min, empty=False, slack=0),
+    "mean": OpFacts(np.mean, _total_cases, slack=SUMMED),
+    "max": OpFacts(np.max, _extremum_cases, slack=0),
+    "min": OpFacts(np.min, _extremum_cases, slack=0),
     "argmax": OpFacts(np.argmax, _place_cases),
     "argmin": OpFacts(np.argmin, _place_cases),
     "cumsum": OpFacts(lambda x, dim=0: np.cumsum(x, dim), _scan_cases, slack=SUMMED),

@@ -40,6 +40,9 @@ def _matmul_cases() -> Iterator[Case]:
     yield case(real((3, 0)), real((0, 2)))
     yield case(real((2, 3), "float64"), real((3, 4), "float64"))
     yield case(single([[np.nan, 1], [0, 1]]), real((2, 2)))
+    zeros, odd = _zeros_opposite()
+    yield case(zeros, odd)
+    yield case(odd, zeros)
 
 
 def _long_products() -> Iterator[Case]:
@@ -55,6 +58,13 @@ def _long_products() -> Iterator[Case]:
 def _batched_cases() -> Iterator[Case]:
     yield case(real((2, 3, 4)), real((2, 4, 5)))
     yield case(real((3, 20, 17)), real((3, 17, 18)))
+    zeros, odd = _zeros_opposite()
+    yield case(np.stack([zeros, odd]), np.stack([odd, zeros]))
+
+
+def _zeros_opposite() -> tuple[Any, Any]:
+    """Return two matrices, where 0 of the one meets NaN and inf of the other."""
+    return single([[0, 2], [1, 0]]), single([[np.nan, np.inf], [3, 4]])
 
 
 def _by_channel(v: Any, ndim: int) -> Any:

@@ -28,6 +28,8 @@ def _loss_cases() -> Iterator[Case]:
     yield Case((logits, Given(np.array([0, 4, 2, 1]))))
     yield case(real((3, 4), "float64"), np.array([0, 3, 1]))
     yield case(np.array([[3, 9, 5]], np.uint8), np.array([2]))
+    far = single([[-2e38, -2e38], [2e38, 2e38]])  # no maximum starts at a number
+    yield case(far, np.array([0, 1]))
 
 
 def _cross_entropy(logits: Any, targets: Any) -> Any:

@@ -157,6 +157,13 @@ def _pool_cases(*, dilated: bool = False) -> Iterator[Case]:
     yield Case((moved,), {"kernel_size": 2})
 
 
+def _max_pool_cases(*, dilated: bool = False) -> Iterator[Case]:
+    yield from _pool_cases(dilated=dilated)
+    below = -1e38 * real((1, 1, 4, 4), low=1, high=3)
+    below[..., :2, :2] = -np.inf  # no maximum starts at a number
+    yield case(below, kernel_size=2)
+
+
 def _pooled(x: Any, window: dict[str, Any], fill: float) -> Any:
     """Return the windows, (N, C, kh kw, H', W')."""
     size, padding = window["kernel_size"], window.get("padding", 0)
@@ -216,8 +223,8 @@ WINDOWS: dict[str, OpFacts] = {
     "conv2d_backward": OpFacts(_conv2d_backward, _conv2d_backward_cases, slack=SUMMED),
     "im2col": OpFacts(_im2col, _im2col_cases),
     "col2im": OpFacts(_col2im, _col2im_cases, slack=SUMMED),
-    "max_pool2d": OpFacts(_max_pool2d, partial(_pool_cases, dilated=True)),
-    "max_pool2d_with_indices": OpFacts(_max_pool2d_with_indices, _pool_cases),
+    "max_pool2d": OpFacts(_max_pool2d, partial(_max_pool_cases, dilated=True)),
+    "max_pool2d_with_indices": OpFacts(_max_pool2d_with_indices, _max_pool_cases),
     "max_pool2d_with_indices_backward": OpFacts(_max_backward, _max_backward_cases),
     "avg_pool2d": OpFacts(
         lambda x, **window: _pooled(x, window, 0).mean(2), _pool_cases

@@ -5,7 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from tests.unit.library import wrong_axes, wrong_memory, wrong_sizes, wrong_values
+from tests.unit.library import (
+    wrong_axes,
+    wrong_extremes,
+    wrong_memory,
+    wrong_sizes,
+    wrong_values,
+)
 from tests.unit.library.wrong_kernels import WRONG, off_by_one_guard
 from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import OpNotFoundError, UnsupportedError
@@ -13,7 +19,7 @@ from tinytorch_gpu.library.references import OPS
 from tinytorch_gpu.library.schema import SHIPPED, defined
 
 # These modules have put their kernels into the table, too.
-assert all((wrong_axes, wrong_memory, wrong_sizes, wrong_values))
+assert all((wrong_axes, wrong_extremes, wrong_memory, wrong_sizes, wrong_values))
 NAMES = [function.__name__ for _, function, _, _ in WRONG]
 
 

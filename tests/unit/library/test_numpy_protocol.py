@@ -63,6 +63,15 @@ B = RNG.uniform(0.5, 2.0, (3, 4)).astype(np.float32)
         "np.floor_divide(a, b)",
         "np.mod(a, b)",
         "np.isfinite(a)",
+        "np.fabs(-a)",
+        "np.fabs((a * -9).astype(np.int32))",
+        "np.log2(a)",
+        "np.log10(a * 9)",
+        "np.exp2(a * 9)",
+        "np.exp2((a * 9).astype(np.int32))",
+        "np.fmin(a, b)",
+        "np.fmax(a, 1.0)",
+        "np.fmax(1, a)",
         "a @ b.T",
         "np.matmul(a, b.T)",
         "~(a > b)",
@@ -82,6 +91,45 @@ def test_an_expression_equals_numpys(expression):
     np.testing.assert_allclose(got, expected, rtol=2e-6)
     assert got.dtype == expected.dtype
     assert any(isinstance(r, LaunchRecord) for r in prof.events())
+
+
+ODD = np.float32([0, -0.0, np.nan, np.inf, -np.inf, 1, -2, 3e38])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.bool_])
+def test_isinf_is_numpys_of_every_dtype(dtype):
+    host = ODD if np.dtype(dtype).kind == "f" else np.arange(8) % 2
+    host = host.astype(dtype)
+    found = np.isinf(cuda.to_device(host)).copy_to_host()
+    assert found.dtype == np.bool_
+    np.testing.assert_array_equal(found, np.isinf(host))
+
+
+@pytest.mark.parametrize("function", [np.fmin, np.fmax])
+def test_a_number_wins_over_nan(function):
+    a, b = (v.ravel() for v in np.meshgrid(ODD, ODD))
+    found = function(cuda.to_device(a), cuda.to_device(b)).copy_to_host()
+    np.testing.assert_array_equal(found, function(a, b))
+    found = function(cuda.to_device(a), np.nan).copy_to_host()
+    np.testing.assert_array_equal(found, a)
+
+
+def test_ufuncs_made_of_others_take_out_and_give_way_to_a_kernel(monkeypatch):
+    x = cuda.to_device(A)
+    out = cuda.to_device(B)
+    assert np.exp2(x, out=out) is out
+    np.testing.assert_allclose(out.copy_to_host(), np.exp2(A), rtol=1e-6)
+    with library.log() as log:
+        np.isinf(x)
+    assert [op.name.split("::")[1] for op in log.ops] == ["isinf", "abs", "eq"]
+    monkeypatch.setitem(schema._schemas, "tinytorch::log2", "(x)")
+    with library.override("tinytorch::log2", "simgpu", lambda x: x):
+        assert np.log2(x) is x
+
+
+def test_signbit_is_refused():
+    with pytest.raises(MissingKernelError, match="signbit"):
+        np.signbit(cuda.to_device(A))
 
 
 def test_in_place_keeps_the_array():
