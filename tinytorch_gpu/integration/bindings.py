@@ -41,6 +41,7 @@ class Binding:
     Args:
         names: what its nodes keep that the op knows of; a node that keeps more is
             another op's.
+        given: what its layer was given, where that is none of its inputs.
         suits: whether the kernel takes these operands.
         parameters: what the op takes by name.
         more: what the op takes after the inputs.
@@ -54,6 +55,7 @@ class Binding:
     names: frozenset[str] = frozenset()
     parameters: Callable[[Any], dict[str, Any]] = _no_parameters
     more: Callable[[Any], tuple[Any, ...]] = lambda _: ()
+    given: Callable[[Any], tuple[Any, ...]] = lambda _: ()
     saved: Callable[[Any], tuple[Any, ...]] = _inputs
     backward_parameters: Callable[[Any], dict[str, Any]] | None = None
     rule: Callable[[Any, Any, str], Any] | None = None
@@ -164,6 +166,7 @@ BINDINGS = {
     "embedding": Binding(
         frozenset({"indices"}),
         more=lambda node: (node.indices,),
+        given=lambda node: (node.indices,),
         saved=lambda node: (node.indices,),
         backward_parameters=lambda node: {"num_embeddings": len(node.inputs[0].data)},
     ),

@@ -32,7 +32,8 @@ from tinytorch_gpu.integration.trials import (
 from tinytorch_gpu.integration.verdicts import (
     NOT_RECORDED,
     Verdict,
-    call_of,
+    kind_of_call,
+    kind_of_node,
     sizes_of,
 )
 
@@ -84,17 +85,17 @@ class _Seen:
         self.state: dict[str, list[Any]] = {}
         self.parameters: dict[str, list[Any]] = {}
         self.accepted: set[Any] = set()
-        self.refused: set[Any] = set()
         self.nodes: set[type] = set()
         self.sizes: list[Any] = []
 
-    def add(self, trial: Trial, thing: Any) -> None:
+    def add(self, trial: Trial, thing: Any, kind: Any) -> None:
         """Note a trial that gave what was meant, and what its layer or node keeps."""
         self.first = self.first or trial
         for name, value in getattr(thing, "__dict__", {}).items():
             self.state.setdefault(name, []).append(value)
         for name, value in trial.parameters.items():
             self.parameters.setdefault(name, []).append(value)
+        self.accepted.add(kind)
         self.nodes.add(type(trial.node))
         if thing is not None:
             self.sizes.append(sizes_of(thing))
@@ -105,8 +106,7 @@ class _Seen:
             state=self.state,
             sizes=tuple(self.sizes),
             parameters=self.parameters,
-            accepted=frozenset(self.accepted - {None}),
-            refused=frozenset(self.refused),
+            accepted=frozenset(self.accepted),
             nodes=frozenset(self.nodes),
             **facts,
         )
@@ -179,9 +179,10 @@ class Fits:
     def _try_forward(self, one: Candidate) -> Verdict:
         meaning, seen = MEANINGS[one.op], _Seen()
         for case in self._cases((*meaning.cases, *meaning.edges)):
-            trial, difference = _tried(one, case, seen)
+            trial, difference = _tried(one, case)
             if trial is not None:
-                seen.add(trial, trial.layer)
+                kind = kind_of_call(case.arrays, trial.parameters)
+                seen.add(trial, trial.layer, kind)
             if difference:
                 return Verdict(_at(difference, case))
         first = seen.first
@@ -197,22 +198,19 @@ class Fits:
     def _try_backward(self, one: Candidate) -> Verdict:
         meaning, seen = MEANINGS[one.op], _Seen()
         for case in self._cases(meaning.cases):
-            trial, difference = _tried(one, case, seen)
+            trial, difference = _tried(one, case)
             if trial is not None and trial.node is None:
                 return Verdict(NOT_RECORDED)
             if trial is not None:
-                seen.add(trial, trial.node)
+                seen.add(trial, trial.node, kind_of_node(trial.node))
                 difference = difference or _slope_difference(meaning, one, trial)
             if difference:
                 return Verdict(_at(difference, case))
         return seen.verdict()
 
 
-def _tried(one: Candidate, case: Case, seen: _Seen) -> tuple[Trial | None, str]:
-    """Run the learner's code on one input: what it gave, how it differs or failed.
-
-    What the code or the op itself refuses is noted, for the calls that are like it.
-    """
+def _tried(one: Candidate, case: Case) -> tuple[Trial | None, str]:
+    """Run the learner's code on one input: what it gave, how it differs or failed."""
     try:
         if (trial := one.run(case)) is None:
             return None, ""
@@ -221,12 +219,7 @@ def _tried(one: Candidate, case: Case, seen: _Seen) -> tuple[Trial | None, str]:
         allowed = AT_EDGES if is_edge else SMALLEST
         difference = value_difference(meaning, trial, allowed)
     except ERRORS as error:  # a learner's code raises anything
-        if case.is_needed:
-            return None, _told(error)
-        if (call := call_of(case)) is not None:
-            seen.refused.add(call)
-        return None, ""
-    seen.accepted.add(call_of(case))
+        return None, _told(error) if case.is_needed else ""
     return trial, difference
 
 

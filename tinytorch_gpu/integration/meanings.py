@@ -26,11 +26,16 @@ from tinytorch_gpu.integration.samples import (
     LARGE_Y,
     LOGITS,
     MANY,
+    MASKED,
+    ODD,
+    RANKED,
     REDUCED,
-    ROW,
     SIGNS,
+    STACKED,
+    STRIDES,
     X,
     Y,
+    at_ranks,
     of_layer,
     with_holes,
 )
@@ -99,12 +104,11 @@ def _embedded(indices: Array, weight: Array) -> Array:
 
 
 def _unary(op: str, formula: str, x: Array, **more: Any) -> Meaning:
-    others = (x.reshape(-1)[:5], x.reshape(x.shape[0], 1, -1))
     large = np.resize(x, LARGE.shape)
     cases = (
         Case((x,)),
         Case((large,)),
-        *(Case((other,), is_needed=False) for other in others),
+        *(Case((other,), is_needed=False) for other in at_ranks(x)),
     )
     return Meaning(op, formula, cases, **more)
 
@@ -114,8 +118,12 @@ def _binary(op: str, formula: str, y: Array = Y) -> Meaning:
         Case((X, y)),
         Case((X, y[:1])),
         Case((LARGE, np.resize(y, LARGE.shape))),
-        Case((ROW, y[0]), is_needed=False),
         Case((X.reshape(3, 1, 7), y), is_needed=False),
+        *(
+            Case((a, np.resize(y, b.shape)), is_needed=False)
+            for a in RANKED
+            for b in RANKED
+        ),
     )
     return Meaning(op, formula, cases)
 
@@ -127,6 +135,7 @@ _POOLED = (
     of_layer(2, x=EQUAL, read=_WINDOW),
     of_layer(2, stride=1, needed=False, read=_WINDOW),
     of_layer(2, padding=1, needed=False, read=_WINDOW),
+    *(of_layer(x=ODD, needed=False, read=_WINDOW, **options) for options in STRIDES),
     of_layer(3, needed=False, read=_WINDOW),
     of_layer(kernel_size=(2, 3), needed=False, read=_WINDOW),
 )
@@ -146,11 +155,7 @@ _MEANINGS = (
                 for a, b in (
                     (DEEP, values(2, 5, 4, seed=4)),
                     (DEEP[None], values(3, 2, 5, 4, seed=4)),
-                    (DEEP, values(5, 4, seed=4)),
-                    (X[:, :5], values(2, 5, 4, seed=4)),
-                    (X, ROW),
-                    (ROW, Y.T),
-                    (ROW, Y[0]),
+                    *STACKED,
                 )
             ),
         ),
@@ -160,6 +165,11 @@ _MEANINGS = (
         "x[key]",
         (
             *(Case((X,), {"key": key}) for key in ((slice(1, None), 2), 1)),
+            *(
+                Case((x,), {"key": (place,) * x.ndim}, is_needed=False)
+                for x in RANKED[1:]
+                for place in (1, -1)
+            ),
             Case((LARGE,), {"key": slice(3, 30)}),
         ),
         lambda x, key: x[key],
@@ -175,7 +185,7 @@ _MEANINGS = (
         (
             Case((X,), {"mask": X > 0, "value": -3.0}),
             Case((X,), {"mask": X > 1, "value": -1e9}),
-            Case((DEEP,), {"mask": DEEP[0] > 0, "value": 0.5}, is_needed=False),
+            *MASKED,
         ),
     ),
     _unary("exp", "exp(x)", X),
@@ -216,6 +226,7 @@ _MEANINGS = (
         (
             of_layer(5, 3, x=array_of([[1, 3], [1, 0]])),
             of_layer(11, 2, x=array_of([1, 10, 1]), needed=False),
+            of_layer(5, 3, x=array_of([[[1, 3], [1, 0]]]), needed=False),
             of_layer(60, 3, x=array_of(range(0, 60, 3)).reshape(2, 10)),
         ),
         _embedded,
@@ -236,6 +247,10 @@ _MEANINGS = (
                     {"kernel_size": 3, "padding": 1},
                     {"kernel_size": (1, 3), "bias": False},
                 )
+            ),
+            *(
+                of_layer(1, 2, x=ODD, needed=False, read=_WINDOW[1:], **options)
+                for options in STRIDES
             ),
         ),
         layer="Conv2d",
@@ -263,7 +278,7 @@ _MEANINGS = (
             of_layer(41, x=LARGE, read=("eps",)),
             of_layer(7, x=values(3, 7, seed=5, scale=0.005), read=("eps",)),
             of_layer(7, x=X, eps=1.0, needed=False, read=("eps",)),
-            of_layer(5, x=DEEP, needed=False, read=("eps",)),
+            *(of_layer(5, x=x, needed=False, read=("eps",)) for x in RANKED[1:]),
         ),
         layer="LayerNorm",
         edges=with_holes(6, x=HOLES[0, 0], read=("eps",)),

@@ -162,7 +162,9 @@ class BoundOp:
             return Verdict(str(error))
         found_out = self._fits.forward(self._tried(node))
         layer = getattr(node, "layer", None)
-        is_like = not found_out.fits or found_out.takes(arrays, parameters, layer)
+        named = {name: getattr(node, name) for name in self.binding.names} | parameters
+        given = self.binding.given(node) or arrays
+        is_like = not found_out.fits or found_out.takes(given, named, layer)
         return found_out if is_like else Verdict("it is called as it was not tried")
 
     def slope_verdict(self, node: Any) -> Verdict:

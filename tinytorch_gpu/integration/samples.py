@@ -10,10 +10,11 @@ from tinytorch_gpu.integration.cases import Array, Case, array_of, values
 
 __all__ = [
     "ABOVE", "ALONG", "BLANK", "DEEP", "EQUAL", "HOLES", "IMAGE", "LARGE", "LARGE_Y",
-    "LOGITS", "MANY", "REDUCED", "ROW", "SIGNS", "X", "Y", "of_layer", "with_holes",
+    "LOGITS", "MANY", "MASKED", "ODD", "RANKED", "REDUCED", "SIGNS", "STACKED",
+    "STRIDES", "X", "Y", "at_ranks", "of_layer", "with_holes",
 ]  # fmt: skip
 
-X, Y, ROW = values(3, 7), values(3, 7, seed=1), values(7, seed=2)
+X, Y = values(3, 7), values(3, 7, seed=1)
 DEEP = values(2, 3, 5, seed=6)
 # Beyond what a loop in tiles or a shortcut for small inputs may have right.
 LARGE, LARGE_Y = values(33, 41, seed=7), values(33, 41, seed=8)
@@ -22,18 +23,41 @@ SIGNS = array_of(
 )
 ABOVE = np.abs(X) + np.float32(0.1)
 IMAGE = values(2, 2, 4, 6, seed=3)
+ODD = values(1, 1, 7, 8, seed=10)
 MANY = values(18, 2, 2, 3, seed=9)  # images
 HOLES = np.where(IMAGE > 1.5, np.nan, IMAGE)
 EQUAL = array_of(np.indices((1, 1, 4, 6)).sum(0) // 2)  # with equal largest ones
 BLANK = array_of([[-np.inf, -np.inf], [0.0, 1.0]])
+# One of each rank; each axis has another length, and they broadcast together.
+RANKED = tuple(
+    values(*shape, seed=20 + len(shape))
+    for shape in ((), (5,), (3, 5), (4, 3, 5), (2, 4, 3, 5))
+)
+_AXES = {
+    x.ndim: (None, *range(-x.ndim, x.ndim), *tuples)
+    for x, tuples in zip(
+        RANKED,
+        (
+            (),
+            (),
+            ((0, 1), (-2, -1)),
+            ((0, 1), (0, 2), (1, 2), (-2, -1)),
+            ((0, 1), (2, 3), (0, 2, 3), (1, 2, 3), (-2, -1)),
+        ),
+        strict=True,
+    )
+}
 REDUCED = (
     *(
         Case((X,), {"axis": axis, "keepdims": keepdims})
         for axis, keepdims in ((None, False), (0, False), (1, True))
     ),
-    Case((ROW,), {"axis": 0, "keepdims": False}, is_needed=False),
-    Case((DEEP,), {"axis": 1, "keepdims": False}, is_needed=False),
-    Case((DEEP,), {"axis": (0, 2), "keepdims": True}, is_needed=False),
+    *(
+        Case((x,), {"axis": axis, "keepdims": keepdims}, is_needed=False)
+        for x in RANKED
+        for axis in _AXES[x.ndim]
+        for keepdims in (False, True)
+    ),
     Case((LARGE,), {"axis": 1, "keepdims": False}),
 )
 LOGITS = tuple(
@@ -49,11 +73,44 @@ LOGITS = tuple(
 ALONG = (
     *(Case((x,), {"dim": -1}, about=about) for about, x in LOGITS),
     Case((X,), {"dim": 0}),
-    Case((ROW,), {"dim": -1}, is_needed=False),
-    Case((DEEP,), {"dim": -1}, is_needed=False),
-    Case((DEEP,), {"dim": 1}, is_needed=False),
+    *(
+        Case((x,), {"dim": dim}, is_needed=False)
+        for x in RANKED[1:]
+        for dim in range(-x.ndim, x.ndim)
+    ),
     Case((LARGE,), {"dim": -1}),
 )
+MASKED = tuple(
+    Case((x,), {"mask": mask > 0, "value": 0.5}, is_needed=False)
+    for x in RANKED
+    for mask in RANKED[: x.ndim + 1]
+)
+# Stacks of matrices with stacks of others, with one matrix and with a vector.
+STACKED = tuple(
+    (a, b if b.ndim == 1 else np.swapaxes(b, -2, -1))
+    for a in RANKED[1:]
+    for b in RANKED[1:]
+)
+# With and without padding; the last of the windows stand where the input ends, or not.
+STRIDES: tuple[dict[str, Any], ...] = (
+    {"kernel_size": 3, "stride": 2},
+    {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": 3, "stride": 1, "padding": 1},
+    {"kernel_size": 2, "stride": 3},
+    {"kernel_size": 2, "stride": 3, "padding": 1},
+    {"kernel_size": 3, "stride": 3, "padding": 1},
+)
+
+
+def at_ranks(x: Array) -> tuple[Array, ...]:
+    """Return numbers in arrays of rank 0 (twice), 1, 3 and 4.
+
+    Args:
+        x: the numbers, at least 10.
+    """
+    flat = x.reshape(-1)
+    others = (np.resize(x, (2, 4, 3)), np.resize(x, (2, 1, 3, 4)))
+    return flat[3].reshape(()), flat[9].reshape(()), flat, *others
 
 
 def of_layer(

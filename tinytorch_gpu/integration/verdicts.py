@@ -1,8 +1,8 @@
 """What trying a learner's code showed, and the calls that it holds for.
 
-A kernel answers for calls like those that were tried. A layer that keeps another value,
-a parameter that was not varied, operands of a rank that the learner's code refused: in
-doubt the learner's own code runs.
+A kernel answers for calls of the kinds that were tried: the same ranks, the same axes,
+a stride with a padding. Any other kind, a layer that keeps another value, a parameter
+that was not varied: in doubt the learner's own code runs.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tinytorch_gpu.integration.cases import Case
-
-__all__ = ["NOT_RECORDED", "Verdict", "call_of", "signature_of", "sizes_of"]
+__all__ = ["NOT_RECORDED", "Verdict", "kind_of_call", "kind_of_node", "sizes_of"]
 
 # What a layer keeps its operands in: they go to the kernel as they are.
 OPERANDS = {"weight", "bias"}
 NOT_RECORDED = "nothing recorded"  # as in a block of no_grad
 Shapes = tuple[tuple[int, ...], ...]
-Signature = tuple[tuple[int, ...], tuple[type, ...]]
+CallKind = tuple[tuple[int, ...], tuple[Any, ...]]
 
 
 def _is_number(value: Any) -> bool:
@@ -65,9 +63,7 @@ class Verdict:
             those of what it has saved.
         parameters: what the op was tried with, by name.
         mentioned: the attributes that its code reads of its layer or node.
-        accepted: the kinds of calls that it gave a result for.
-        refused: those that it raised an error for. Where there are any, only what was
-            accepted is the kernel's.
+        accepted: the kinds of calls, or of nodes, that it gave a result for.
         nodes: the classes of the nodes that were tried.
         seconds: how long it took to find out.
     """
@@ -78,8 +74,7 @@ class Verdict:
     sizes: tuple[Shapes, ...] = ()
     parameters: dict[str, list[Any]] = field(default_factory=dict)
     mentioned: frozenset[str] = frozenset()
-    accepted: frozenset[Signature] = frozenset()
-    refused: frozenset[Signature] = frozenset()
+    accepted: frozenset[CallKind] = frozenset()
     nodes: frozenset[type] = frozenset()
     seconds: float = 0.0
 
@@ -99,7 +94,7 @@ class Verdict:
             layer: the layer that calls it, if one does.
         """
         return (
-            self._is_accepted(signature_of(arrays, parameters))
+            self._is_accepted(kind_of_call(arrays, parameters))
             and all(self._takes_parameter(n, v) for n, v in parameters.items())
             and self._takes_state(layer, parameters.keys())
         )
@@ -111,10 +106,7 @@ class Verdict:
         for name, value in getattr(layer, "__dict__", {}).items():
             if name in known or name not in self.mentioned:
                 continue
-            tried = self.state.get(name, ())
-            if _is_one_of(value, tried):
-                continue
-            if not self._is_size(value, tried, layer):
+            if not self._is_like(value, self.state.get(name, ()), layer):
                 return False
         return True
 
@@ -127,16 +119,14 @@ class Verdict:
         kept = vars(node)
         if type(node) not in self.nodes or kept.keys() - self.state.keys():
             return False
+        if kind_of_node(node) not in self.accepted:
+            return False
         for name, value in kept.items():
             if name in TAKEN:
                 is_like = TAKEN[name](value)
             else:
                 tried = self.state[name]
-                is_like = (
-                    _is_operand(name, value)
-                    or _is_one_of(value, tried)
-                    or self._is_size(value, tried, node)
-                )
+                is_like = _is_operand(name, value) or self._is_like(value, tried, node)
             if not is_like:
                 return False
         return True
@@ -151,46 +141,49 @@ class Verdict:
         is_varied = any(not _is_alike(one, tried[0]) for one in tried)
         return is_varied and bool(TAKEN[name](value))
 
-    def _is_accepted(self, call: Signature) -> bool:
+    def _is_accepted(self, call: CallKind) -> bool:
+        """Tell whether a kind was tried; a layer's trial names its first operands."""
         ranks, kinds = call
-        return not self.refused or any(
-            ranks[: len(others)] == others and (not theirs or kinds == theirs)
-            for others, theirs in self.accepted
-        )
+        parts = (ranks[:count] for count in range(1, len(ranks) + 1))
+        return any((part, kinds) in self.accepted for part in parts)
 
-    def _is_size(self, value: Any, tried: Sequence[Any], layer: Any) -> bool:
-        """Tell whether a number is a length of a parameter, here and in each trial."""
-        if not _is_pair(value) or not tried or len(tried) != len(self.sizes):
+    def _is_like(self, value: Any, tried: Sequence[Any], thing: Any) -> bool:
+        """Tell whether a value was tried, or is the size that it was in each trial.
+
+        What was a size in all of them has to be one: nobody tried it otherwise.
+        """
+        is_varied = any(not _is_alike(one, tried[0]) for one in tried)
+        if _is_one_of(value, tried) and not (is_varied and self._is_size(tried)):
+            return True
+        return _is_pair(value) and self._is_size((*tried, value), sizes_of(thing))
+
+    def _is_size(self, numbers: Sequence[Any], *here: Shapes) -> bool:
+        """Tell whether numbers are a length of a parameter, in each trial and here."""
+        sizes = (*self.sizes, *here)
+        if len(numbers) != len(sizes) or not all(map(_is_pair, numbers)):
             return False
-        here = sizes_of(layer)
-        numbers = [_as_tuple(number) for number in (value, *tried)]
-        return len({len(n) for n in numbers}) == 1 and all(
-            _is_one_axis(together, (here, *self.sizes))
-            for together in zip(*numbers, strict=True)
-        )
+        pairs = [_as_pair(number) for number in numbers]
+        return all(_is_one_axis(side, sizes) for side in zip(*pairs, strict=True))
 
 
-def signature_of(arrays: tuple[Any, ...], parameters: dict[str, Any]) -> Signature:
-    """Return the ranks and the kinds of parameters that a learner's code may refuse.
+def kind_of_call(arrays: Sequence[Any], parameters: dict[str, Any]) -> CallKind:
+    """Return what a trial has in common with the calls that it stands for.
 
     Args:
         arrays: the operands.
         parameters: what the op takes by name.
     """
-    names = sorted(parameters.keys() & TAKEN.keys())
     ranks = (len(getattr(array, "shape", ())) for array in arrays)
-    return tuple(ranks), tuple(_kind(parameters[name]) for name in names)
+    return tuple(ranks), _kinds(parameters)
 
 
-def call_of(case: Case) -> Signature | None:
-    """Return the calls that a case stands for; None if its layer is a special one.
+def kind_of_node(node: Any) -> CallKind:
+    """Return what a node that was tried has in common with others.
 
     Args:
-        case: the case.
+        node: what goes on with the gradient.
     """
-    if case.is_eval or (case.layer is not None and case.layer[1]):
-        return None
-    return signature_of(case.arrays, case.parameters)
+    return tuple(map(len, sizes_of(node))), _kinds(vars(node))
 
 
 def sizes_of(thing: Any) -> Shapes:
@@ -204,8 +197,34 @@ def sizes_of(thing: Any) -> Shapes:
     return tuple(tuple(np.shape(getattr(one, "data", one))) for one in several)
 
 
-def _kind(value: Any) -> type:
-    return int if _is_number(value) else type(value)
+def _kinds(parameters: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the very axes, the rank of a mask, and how windows lie.
+
+    A parameter that is not given is the default, and as good as that.
+    """
+    axis, dim = parameters.get("axis"), parameters.get("dim", -1)
+    mask = np.ndim(parameters["mask"]) if "mask" in parameters else None
+    eps = type(parameters.get("eps"))
+    is_kept = bool(parameters.get("keepdims"))
+    return axis, dim, is_kept, mask, eps, _kind_of_window(parameters)
+
+
+def _kind_of_window(parameters: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the types, and on which sides windows overlap, part or stand outside."""
+    names = ("kernel_size", "stride", "padding")
+    given = [parameters.get(name) for name in names]
+    types = tuple(map(type, given))
+    if not all(_is_pair(value) for value in given if value is not None):
+        return types
+    size, stride, padding = (_as_pair(value) for value in given)
+    usual = (1, 1) if given[0] is None else size  # a convolution's, a pooling's
+    steps = tuple(map(_compared, stride, usual))
+    outside = tuple(_compared(count, 0) for count in padding)
+    return *types, size[0] == size[1], steps, outside
+
+
+def _compared(a: Any, b: Any) -> int | None:
+    return None if a is None or b is None else int(a > b) - int(a < b)
 
 
 def _is_operand(name: str, value: Any) -> bool:
@@ -227,8 +246,8 @@ def _is_one_axis(numbers: tuple[Any, ...], layers: tuple[Shapes, ...]) -> bool:
     )
 
 
-def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _as_pair(value: Any) -> tuple[Any, Any]:
+    return value if isinstance(value, tuple) else (value, value)
 
 
 def _is_one_of(value: Any, tried: Iterable[Any]) -> bool:
