@@ -38,8 +38,7 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=16 * GIB,
         l2_kib=4096,
         link="PCIe 3 x16",
-        sources="P100 data sheet; reframe-hpc, `kernel_latency`: launches 2.2 µs apart",
-        launch_issue_ns=2_200.0,
+        sources="P100 data sheet",
     ),
     "p100pcie": preset(
         "Tesla P100-PCIE-16GB",
@@ -50,8 +49,7 @@ DATA_CENTER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=16 * GIB,
         l2_kib=4096,
         link="PCIe 3 x16",
-        sources="P100 data sheet; reframe-hpc, `kernel_latency`: launches 2.2 µs apart",
-        launch_issue_ns=2_200.0,
+        sources="P100 data sheet",
     ),
     "v100": preset(
         "Tesla V100-SXM2-16GB",

@@ -111,8 +111,7 @@ OLDER_GPUS: dict[str, GpuSpec] = {
         memory_bytes=5 * GIB,
         l2_kib=1280,
         link="PCIe 2 x16",
-        sources="Tesla K20c board specification; launch as on a K80; ECC takes a fifth",
+        sources="Tesla K20c board specification; ECC takes a fifth",
         dram_efficiency=0.7,
-        launch_issue_ns=5_700.0,
     ),
 }

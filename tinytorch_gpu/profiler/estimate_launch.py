@@ -71,7 +71,7 @@ def estimate(
         gpu: a preset's name or a spec; the current GPU if not told.
 
     Returns:
-        The estimate.
+        The estimate; atomics at an address for each block are taken to meet.
 
     Raises:
         GPUNotFoundError: no preset has that name.
