@@ -1,7 +1,9 @@
 """What a fused function does beside ops on its arguments: nothing is lost or hidden."""
 
+import contextvars
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -218,3 +220,61 @@ def test_an_overlap_is_not_told_as_a_launch_of_the_functions(is_out):
     moved(y)
     assert "by itself" not in fused.reason
     np.testing.assert_array_equal(x.copy_to_host(), y.copy_to_host())
+
+
+def test_a_look_from_a_copied_context_loses_nothing():
+    def change(x):
+        x *= 2.0
+        contextvars.copy_context().run(lambda: float(x[0, 0]))
+        x += 1.0
+        x *= 3.0
+        return x + 1.0
+
+    x = device()
+    assert (fuse(change)(x).copy_to_host() == 10.0).all()
+    assert (x.copy_to_host() == 9.0).all()
+
+
+@pytest.mark.parametrize("pair", [(0.0, -0.0), (-0.0, 0.0)])
+def test_zeros_of_both_signs_are_two_parameters(pair):
+    by = SimpleNamespace(a=5.0, b=7.0)
+
+    def apart(x):
+        first, second = 1.0 / (x * by.a), 1.0 / (x * by.b)
+        return np.maximum(first, -9.0) - np.maximum(second, -9.0)
+
+    fused = fuse(apart)
+    for by.a, by.b in [(5.0, 7.0), (3.0, 3.0), pair]:
+        got = fused(device()).copy_to_host()
+        np.testing.assert_array_equal(got, apart(device()).copy_to_host())
+
+
+def test_a_number_may_have_the_name_of_another():
+    by = SimpleNamespace(k=3.0)
+
+    def line(x, number1):
+        return x * number1 + by.k
+
+    fused = fuse(line)
+    for number, by.k in [(2.0, 3.0), (float("4"), float("4")), (5.0, 6.0), (7.0, 1.0)]:
+        got = fused(device(), number).copy_to_host()
+        assert (got == number + by.k).all()
+
+
+def test_a_number_may_have_the_name_of_a_derived_one():
+    def step(arrays, x, rate, step):
+        library.call("fused_adam", *arrays, step, lr=0.1)
+        arrays[0] *= rate
+        return x
+
+    def run(function, rate, count):
+        arrays = [device(v, (64,)) for v in (1.0, 0.5, 0.0, 0.0)]
+        function(arrays, device(), rate, count)
+        return [a.copy_to_host() for a in arrays]
+
+    fused = fuse(step)
+    for rate, count in [(2.0, 1), (0.1 / (1 - 0.9**2), 2), (4.0, 3)]:
+        for got, wanted in zip(
+            run(fused, rate, count), run(step, rate, count), strict=True
+        ):
+            np.testing.assert_allclose(got, wanted, rtol=1e-6)

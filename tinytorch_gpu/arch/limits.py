@@ -123,7 +123,7 @@ SM_LIMITS: dict[Capability, SmLimits] = {
     # fp32 fp64 int32 sfu ldst schedulers threads blocks registers of_thread shared
     # opt-in array carve-outs shared bytes, tags, barrier, L2 bytes, clocks of an
     # operation and of shared memory, latencies
-    # Simplified: a scheduler of 3.x can issue two instructions of a warp at a time, here
+    # Simplified: a scheduler of 3.x can issue two instructions of a warp at once, here
     # one: float32 reaches at most two thirds of the peak there.
     # Simplified: 1.0 and 3.0 to 3.5 differ from each other in more than is told here;
     # 1.0 has no float64, and compilers of its time made float32 of it.

@@ -136,8 +136,8 @@ class GpuSpec:
     # public tests a small copy took 10 µs (GTX 280, Boyer, "Memory Transfer Overhead")
     # and 5 to 7 µs (DualPath, 2026).
     copy_latency_ns: float = 8_000.0
-    # From Python 5 to 10 µs, as TinyTorch tells its students. From C++ less, by host and
-    # driver: 2.2 µs on a P100, 5.7 on a K80 (reframe-hpc, `kernel_latency`).
+    # From Python 5 to 10 µs, as TinyTorch tells its students. From C++ less, by host
+    # and driver: 2.2 µs on a P100, 5.7 on a K80 (reframe-hpc, `kernel_latency`).
     launch_issue_ns: float = 5_000.0
     # Many kernels of 64 KB, one after another: L40 1.6 µs each, A40 2.1, H200 2.5, A100
     # 2.7 (te42kyfo/gpu-benches, `gpu-small-kernels`).

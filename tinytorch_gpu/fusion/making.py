@@ -48,6 +48,8 @@ def program_of(
         refused = [r.reason for r in found.refused]
         return refused[0] if refused else _apart(flow)
     recipe = made[0]
+    if recipe.has_clash:
+        return Reason("no rule", "two of its numbers would have one name")
     if not all(plan.writes for plan in recipe.plans):
         return Reason("no rule", "nobody keeps what it computes: no use for a kernel")
     return Program(

@@ -53,6 +53,13 @@ class Recipe:
         return {n.op: n.value for n in nodes if n.kind == "number" and n.op}
 
     @property
+    def has_clash(self) -> bool:
+        """Two numbers are called the same."""
+        nodes = [node for plan in self.plans for node in plan.graph.nodes]
+        named = {(n.op, repr(n.value)) for n in nodes if n.kind == "number" and n.op}
+        return len(named) > len(self.numbers)
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """All steps, in order."""
         every = [step for plan in self.plans for step in plan.group.steps]

@@ -99,7 +99,7 @@ class Seen:
         """
         turn = iter(range(len(self.numbers)))
         floats = self._names_of_floats()
-        names: dict[Any, str] = {}  # of other numbers than arguments, by value
+        names: dict[str, str] = {}  # of other numbers than arguments; -0.0 is not 0.0
 
         def with_label(value: Any) -> Any:
             is_varied = next(turn) in varied
@@ -107,7 +107,9 @@ class Seen:
                 return labelled(floats[id(value)], value)
             if not is_varied:
                 return value
-            return labelled(names.setdefault(value, f"number{len(names) + 1}"), value)
+            taken = {*floats.values(), *names.values()}
+            name = free_name(f"number{len(names) + 1}", taken)
+            return labelled(names.setdefault(repr(value), name), value)
 
         ops = (r for r in records if isinstance(r, OpRecord))
         changed = {id(r): _with_numbers(r, with_label) for r in ops}

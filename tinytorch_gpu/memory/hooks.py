@@ -94,7 +94,9 @@ class MemoryWatch(Protocol):
 
 
 class Waiting(Protocol):
-    """Launches that wait for somebody to look at memory."""
+    """Launches that wait for somebody to look at memory, until it is over."""
+
+    is_over: bool
 
     def flush(self) -> None:
         """Run them now."""
@@ -111,7 +113,8 @@ class Hooks:
     @property
     def held(self) -> Waiting | None:
         """Launches that were put off: who looks at any element runs them first."""
-        return _held.get()
+        held = _held.get()
+        return None if held is None or held.is_over else held
 
     @held.setter
     def held(self, held: Waiting | None) -> None:
@@ -119,7 +122,7 @@ class Hooks:
 
     def look(self) -> None:
         """Run what waits: somebody looks at memory, or measures."""
-        held = _held.get()
+        held = self.held
         if held is not None:
             held.flush()
 

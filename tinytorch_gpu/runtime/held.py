@@ -63,7 +63,7 @@ class Held:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.was_looked_at = False
+        self.was_looked_at = self.is_over = False
         self.cause: Record | None = None  # what looked, once it is recorded
         self._since = device.allocator.next_serial
         self._waiting: list[_HeldLaunch | HeldOp] = []
@@ -147,8 +147,7 @@ class Held:
 
     def run(self) -> None:
         """Run what waits, op by op; nothing waits from then on."""
-        if hooks.held is self:
-            hooks.held = None
+        self.is_over = True
         timeline = self.device.timeline
         for one in self._waiting:
             if isinstance(one, HeldOp):
