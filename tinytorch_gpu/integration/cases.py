@@ -104,7 +104,11 @@ EDGES: dict[str, tuple[Case, ...]] = {
         ("copy", "abs", "neg", "square", "relu", "tanh"),
         (_NOT_FINITE, _at("near 0", [[0.0, 1e-6, -1e-6]])),
     ),
-    **dict.fromkeys(("sum", "mean", "max", "min"), _ALONG),
+    **dict.fromkeys(("sum", "mean", "min"), _ALONG),
+    "max": (
+        *_ALONG,
+        _at("far below 0", [[-5e4, -2e4], [-3e10, -2e10]], axis=1, keepdims=False),
+    ),
     "masked_fill": (
         _at("at NaN or infinity", _HOLES, mask=np.isnan(array_of(_HOLES)), value=-INF),
     ),

@@ -18,8 +18,10 @@ from tinytorch_gpu.integration.samples import (
     ABOVE,
     ALONG,
     BLANK,
+    CONVOLVED,
     DEEP,
     EQUAL,
+    FAR_BELOW,
     HOLES,
     IMAGE,
     LARGE,
@@ -28,9 +30,11 @@ from tinytorch_gpu.integration.samples import (
     MANY,
     MASKED,
     ODD,
+    PAIRS,
     RANKED,
     REDUCED,
     SIGNS,
+    SQUARE,
     STACKED,
     STRIDES,
     X,
@@ -119,11 +123,7 @@ def _binary(op: str, formula: str, y: Array = Y) -> Meaning:
         Case((X, y[:1])),
         Case((LARGE, np.resize(y, LARGE.shape))),
         Case((X.reshape(3, 1, 7), y), is_needed=False),
-        *(
-            Case((a, np.resize(y, b.shape)), is_needed=False)
-            for a in RANKED
-            for b in RANKED
-        ),
+        *(Case((a, np.resize(y, b.shape)), is_needed=False) for a, b in PAIRS),
     )
     return Meaning(op, formula, cases)
 
@@ -216,6 +216,7 @@ _MEANINGS = (
         (
             *(Case((x, array_of([0, 3, 1])), about=about) for about, x in LOGITS),
             Case((LARGE, array_of(range(33)))),
+            Case((SQUARE, array_of([0, 2, 1]))),
             Case((DEEP, array_of([[0, 4, 1], [2, 0, 3]])), is_needed=False),
         ),
         learned=1,
@@ -248,10 +249,7 @@ _MEANINGS = (
                     {"kernel_size": (1, 3), "bias": False},
                 )
             ),
-            *(
-                of_layer(1, 2, x=ODD, needed=False, read=_WINDOW[1:], **options)
-                for options in STRIDES
-            ),
+            *CONVOLVED,
         ),
         layer="Conv2d",
         edges=with_holes(2, 3, 2, x=HOLES, read=_WINDOW[1:]),
@@ -261,6 +259,7 @@ _MEANINGS = (
         "the largest of each window",
         _POOLED,
         layer="MaxPool2d",
+        edges=FAR_BELOW,
         gradient=_max_pool2d_gradient,
     ),
     Meaning(
@@ -279,6 +278,7 @@ _MEANINGS = (
             of_layer(7, x=values(3, 7, seed=5, scale=0.005), read=("eps",)),
             of_layer(7, x=X, eps=1.0, needed=False, read=("eps",)),
             *(of_layer(5, x=x, needed=False, read=("eps",)) for x in RANKED[1:]),
+            of_layer(3, x=SQUARE, needed=False, read=("eps",)),
         ),
         layer="LayerNorm",
         edges=with_holes(6, x=HOLES[0, 0], read=("eps",)),

@@ -9,9 +9,33 @@ import numpy as np
 from tinytorch_gpu.integration.cases import Array, Case, array_of, values
 
 __all__ = [
-    "ABOVE", "ALONG", "BLANK", "DEEP", "EQUAL", "HOLES", "IMAGE", "LARGE", "LARGE_Y",
-    "LOGITS", "MANY", "MASKED", "ODD", "RANKED", "REDUCED", "SIGNS", "STACKED",
-    "STRIDES", "X", "Y", "at_ranks", "of_layer", "with_holes",
+    "ABOVE",
+    "ALONG",
+    "BLANK",
+    "CONVOLVED",
+    "DEEP",
+    "EQUAL",
+    "FAR_BELOW",
+    "HOLES",
+    "IMAGE",
+    "LARGE",
+    "LARGE_Y",
+    "LOGITS",
+    "MANY",
+    "MASKED",
+    "ODD",
+    "PAIRS",
+    "RANKED",
+    "REDUCED",
+    "SIGNS",
+    "SQUARE",
+    "STACKED",
+    "STRIDES",
+    "X",
+    "Y",
+    "at_ranks",
+    "of_layer",
+    "with_holes",
 ]  # fmt: skip
 
 X, Y = values(3, 7), values(3, 7, seed=1)
@@ -33,6 +57,16 @@ RANKED = tuple(
     values(*shape, seed=20 + len(shape))
     for shape in ((), (5,), (3, 5), (4, 3, 5), (2, 4, 3, 5))
 )
+# Of equal lengths: what takes one axis for the other has the same shape there.
+SQUARE, _SQUARE_Y = values(3, 3, seed=31), values(3, 3, seed=32)
+_SQUARES = (
+    (SQUARE, _SQUARE_Y),
+    (SQUARE, _SQUARE_Y[0]),
+    (SQUARE, _SQUARE_Y[:, :1]),
+    (SQUARE[:1], _SQUARE_Y),
+    (SQUARE, _SQUARE_Y[0, :1]),
+)
+PAIRS = (*((a, b) for a in RANKED for b in RANKED), *_SQUARES)
 _AXES = {
     x.ndim: (None, *range(-x.ndim, x.ndim), *tuples)
     for x, tuples in zip(
@@ -54,7 +88,7 @@ REDUCED = (
     ),
     *(
         Case((x,), {"axis": axis, "keepdims": keepdims}, is_needed=False)
-        for x in RANKED
+        for x in (*RANKED, SQUARE)
         for axis in _AXES[x.ndim]
         for keepdims in (False, True)
     ),
@@ -75,7 +109,7 @@ ALONG = (
     Case((X,), {"dim": 0}),
     *(
         Case((x,), {"dim": dim}, is_needed=False)
-        for x in RANKED[1:]
+        for x in (*RANKED[1:], SQUARE, SQUARE[:1])
         for dim in range(-x.ndim, x.ndim)
     ),
     Case((LARGE,), {"dim": -1}),
@@ -86,10 +120,15 @@ MASKED = tuple(
     for mask in RANKED[: x.ndim + 1]
 )
 # Stacks of matrices with stacks of others, with one matrix and with a vector.
-STACKED = tuple(
-    (a, b if b.ndim == 1 else np.swapaxes(b, -2, -1))
-    for a in RANKED[1:]
-    for b in RANKED[1:]
+STACKED = (
+    *(
+        (a, b if b.ndim == 1 else np.swapaxes(b, -2, -1))
+        for a in RANKED[1:]
+        for b in RANKED[1:]
+    ),
+    (SQUARE, _SQUARE_Y),
+    (SQUARE[:1], _SQUARE_Y),
+    (SQUARE[:1], _SQUARE_Y[:, :1]),
 )
 # With and without padding; the last of the windows stand where the input ends, or not.
 STRIDES: tuple[dict[str, Any], ...] = (
@@ -143,3 +182,21 @@ def with_holes(*arguments: Any, **options: Any) -> tuple[Case, ...]:
         options: as in `of_layer`.
     """
     return (of_layer(*arguments, about="at NaN", **options),)
+
+
+CONVOLVED = (
+    *(
+        of_layer(1, 2, x=ODD, needed=False, read=("stride", "padding"), **options)
+        for options in (
+            *STRIDES,
+            {"kernel_size": 1, "stride": 2},
+            {"kernel_size": 3, "stride": 1, "padding": 2},
+        )
+    ),
+    of_layer(2, 2, 2, x=IMAGE[..., :4], needed=False, read=("stride", "padding")),
+)
+# Windows without a number that is near 0.
+FAR_BELOW = tuple(
+    of_layer(2, x=x, about="far below 0", read=("kernel_size", "stride", "padding"))
+    for x in (IMAGE * 1e9 - 4e9, IMAGE * 1e3 - 5e3)
+)

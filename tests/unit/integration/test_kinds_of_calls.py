@@ -208,3 +208,24 @@ def test_a_size_that_is_changed_after_construction(name):
         except ValueError:  # the weights are of 3 by 3
             shapes.append(None)
     assert shapes[0] == shapes[1]
+
+
+SQUARE = np.float32([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [1.5, 0.2, -0.3]])
+
+
+@pytest.mark.parametrize("op", PAIRS)
+def test_axes_of_equal_length(op, change):
+    package = Package(B)
+    owner = package.get(PAIRS[op])
+    change(owner, forward=bent(owner.forward, lambda _, a, b: a.shape == (3, 3)))
+    by_op = lambda a, b: function(package, PAIRS[op], a, b)  # noqa: E731
+    same_on_both(package, by_op, SQUARE, SQUARE[::-1] + 3.0)
+
+
+@pytest.mark.parametrize("op", SEVERAL)
+def test_a_reduction_of_axes_of_equal_length(op, change):
+    package = Package(B)
+    owner = package.get(SEVERAL[op])
+    change(owner, forward=bent(owner.forward, lambda _, x: x.shape == (3, 3)))
+    by_op = lambda x: function(package, SEVERAL[op], x, axis=0)  # noqa: E731
+    same_on_both(package, by_op, SQUARE)
