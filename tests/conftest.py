@@ -22,6 +22,20 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+LEFT_BYTES = 2**16  # a module's own constants
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_is_left():
+    """Let no module leave arrays to the next, which may need a small GPU's memory."""
+    device = all_devices()[0]
+    most = device.allocator.allocated_bytes + LEFT_BYTES
+    yield
+    if device.allocator.allocated_bytes > most:
+        gc.collect()
+    assert device.allocator.allocated_bytes <= most
+
+
 @pytest.fixture
 def own_memory(monkeypatch):
     """Let a test that frees all device memory free only its own."""

@@ -23,6 +23,14 @@ assert all((wrong_axes, wrong_extremes, wrong_memory, wrong_sizes, wrong_values)
 NAMES = [function.__name__ for _, function, _, _ in WRONG]
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_kept():
+    """Let go of what mistakes keep between calls."""
+    yield
+    for kept in wrong_memory.KEPT:
+        kept.clear()
+
+
 @pytest.mark.parametrize("op", OPS)
 def test_shipped_kernels_are_right(op):
     report = library.check(op)
