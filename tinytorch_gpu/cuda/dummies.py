@@ -7,6 +7,7 @@ can be compared and kernels kept by the types of their arguments.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,10 +102,15 @@ def key_of(dummy: Any) -> str:
     if isinstance(dummy, tuple):
         return f"({','.join(map(key_of, dummy))})"
     if isinstance(dummy, KernelArray):
-        return f"{dummy.element_dtype.name}[{len(dummy.lengths)}]"
+        return f"{_name(dummy.element_dtype)}[{len(dummy.lengths)}]"
     if isinstance(dummy, np.generic):
-        return dummy.dtype.name
+        return _name(dummy.dtype)
     return "none" if dummy is None else f"{type(dummy).__name__}:{dummy}"
+
+
+@cache
+def _name(dtype: np.dtype[Any]) -> str:
+    return dtype.name  # NumPy makes it anew each time, which takes microseconds
 
 
 def join_dummies(dummies: list[Any]) -> Any:

@@ -8,7 +8,6 @@ name, which exists only while the kernel is compiled.
 from __future__ import annotations
 
 import ast
-import copy
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from tinytorch_gpu.cuda.dummies import dummy_of
 from tinytorch_gpu.cuda.names import NOT_STATIC
+from tinytorch_gpu.cuda.spelling import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ class _Fold(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._aliases and isinstance(node.ctx, ast.Load):
-            return ast.copy_location(copy.deepcopy(self._aliases[node.id]), node)
+            return ast.copy_location(copied(self._aliases[node.id]), node)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:

@@ -136,7 +136,9 @@ class VariableTypes(ExpressionTypes):
         name = join[2]
         parts = [edge.state.types[name] for edge in edges]
         if join not in self._unified:
-            is_alike = len(set(map(_meeting_key, parts))) == 1
+            others = [part for part in parts if part is not parts[0]]
+            kept = _meeting_key(parts[0]) if others else ""
+            is_alike = all(_meeting_key(part) == kept for part in others)
             return parts[0] if is_alike else _meeting(join, parts)
         settled = [self._settled(part) for part in parts]
         common = join_dummies(settled)

@@ -8,7 +8,6 @@ counted), `control_sources` finds what steers the kernel. Nothing runs here.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import linecache
 import weakref
@@ -29,6 +28,7 @@ from tinytorch_gpu.cuda.prune import prune
 from tinytorch_gpu.cuda.registers import Registers
 from tinytorch_gpu.cuda.rewrite_dependence import DATA, control_sources
 from tinytorch_gpu.cuda.rewrite_statements import StatementWriter
+from tinytorch_gpu.cuda.spelling import copied
 from tinytorch_gpu.cuda.versions import convert, separate_versions
 from tinytorch_gpu.executor.arithmetic import (
     BINARY,
@@ -135,7 +135,7 @@ class KernelFunction:
 
     @cached_property
     def _tree(self) -> ast.FunctionDef:
-        tree = copy.deepcopy(self.text.tree)
+        tree = copied(self.text.tree)
         fold(tree, Names(self.function, tree))
         return desugar(tree, Names(self.function, tree))
 
@@ -217,7 +217,7 @@ class KernelFunction:
         self, dummies: list[Any], program: DeviceProgram | None
     ) -> tuple[ast.FunctionDef, Names, dict[str, Any]]:
         """Return a tree with versions apart, its names, its variables' dummies."""
-        tree = copy.deepcopy(self._tree)
+        tree = copied(self._tree)
         line = self.text.line_of(self.text.tree)
         names = Names(self.function, tree, self._frozen, line)
         parameters = dict(zip(names.parameters, dummies, strict=True))
