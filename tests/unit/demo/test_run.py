@@ -19,6 +19,18 @@ def report():
     return run_demo(epochs=1)
 
 
+@pytest.fixture(scope="module")
+def large_batches(report):
+    """Six steps instead of 45, after the launches of `report` were kept to replay."""
+    return run_demo(epochs=1, batch=256)
+
+
+@pytest.fixture(scope="module")
+def copied_and_resident():
+    """Four epochs, whose images are copied batch by batch, or once."""
+    return [run_demo(epochs=4, batch=256, resident=r) for r in (False, True)]
+
+
 def test_one_epoch_learns_and_both_devices_agree(report):
     assert report.simgpu.accuracy == report.cpu.accuracy > 0.8
     assert report.max_relative_loss_difference < 1e-4
@@ -62,20 +74,17 @@ def h2d_bytes(report):
     return sum(row.h2d_bytes for row in report.averages)
 
 
-def test_a_larger_batch_needs_fewer_steps(report):
-    larger = run_demo(epochs=1, batch=256)
-    assert len(larger.simgpu.losses) == len(larger.cpu.losses) == 6
-    assert larger.max_relative_loss_difference < 1e-4
-    assert h2d_bytes(larger) == h2d_bytes(report)
-    assert larger.verdict.elapsed_ns < report.verdict.elapsed_ns
+def test_a_larger_batch_needs_fewer_steps(report, large_batches):
+    assert len(large_batches.simgpu.losses) == len(large_batches.cpu.losses) == 6
+    assert large_batches.max_relative_loss_difference < 1e-4
+    assert h2d_bytes(large_batches) == h2d_bytes(report)
+    assert large_batches.verdict.elapsed_ns < report.verdict.elapsed_ns
 
 
-def test_resident_images_are_copied_once():
-    plain, resident = (
-        run_demo(epochs=2, batch=256, resident=resident) for resident in (False, True)
-    )
+def test_resident_images_are_copied_once(copied_and_resident):
+    plain, resident = copied_and_resident
     assert resident.max_relative_loss_difference < 1e-4
-    assert h2d_bytes(plain) - h2d_bytes(resident) == 1437 * 65 * 4
+    assert h2d_bytes(plain) - h2d_bytes(resident) == 3 * 1437 * 65 * 4
     assert resident.verdict.transfer_ns < plain.verdict.transfer_ns
 
 
@@ -88,17 +97,19 @@ def test_pinned_batches_are_copied_faster():
     assert pinned.verdict.transfer_ns < plain.verdict.transfer_ns
 
 
-def test_replaying_changes_no_figure(report):
+def test_replaying_changes_no_figure(large_batches):
     with tinytorch_gpu.settings.override(replay=False):
-        traced = run_demo(epochs=1).to_dict()
-    replayed = report.to_dict()
+        traced = run_demo(epochs=1, batch=256).to_dict()
+    replayed = large_batches.to_dict()
+    assert replayed["totals"]["replayed_launches"] > 100
+    assert traced["totals"]["replayed_launches"] == 0
     for figures in (traced, replayed):
         del figures["wall_s"], figures["totals"]["traced_launches"]
         del figures["totals"]["replayed_launches"]
     assert traced == replayed
 
 
-def test_a_wrong_kernel_changes_the_named_file_and_the_loss(report):
+def test_a_wrong_kernel_changes_the_named_file_and_the_loss(large_batches):
     @cuda.jit
     def wrong_relu_kernel(x, out):
         i = cuda.grid(1)
@@ -111,9 +122,9 @@ def test_a_wrong_kernel_changes_the_named_file_and_the_loss(report):
         return out
 
     with library.override("tinytorch::relu", "simgpu", wrong_relu):
-        wrong = run_demo(epochs=1)
-    assert wrong.cpu.losses == report.cpu.losses
-    assert wrong.simgpu.losses != report.simgpu.losses
+        wrong = run_demo(epochs=1, batch=256)
+    assert wrong.cpu.losses == large_batches.cpu.losses
+    assert wrong.simgpu.losses != large_batches.simgpu.losses
     (kernel,) = next(r for r in wrong.averages if r.op == "tinytorch::relu").kernels
     assert (kernel.name, kernel.file) == ("wrong_relu_kernel", __file__)
 
@@ -152,12 +163,11 @@ def test_devices_tells_everything_about_one(capsys):
     assert "GPUNotFoundError" in capsys.readouterr().err
 
 
-def test_the_verdict_moves_with_the_batch_and_where_the_data_lies(report):
+def test_the_verdict_moves_with_the_batch_and_where_the_data_lies(
+    report, copied_and_resident
+):
     """A small batch waits for the host; once the images stay, nothing says so again."""
     assert report.verdict.dominant == "launch overhead"
     assert run_demo(epochs=1, batch=1437).verdict.dominant == "kernels"
-    kinds = [
-        {f.kind for f in run_demo(epochs=4, batch=256, resident=r).verdict.findings}
-        for r in (False, True)
-    ]
+    kinds = [{f.kind for f in run.verdict.findings} for run in copied_and_resident]
     assert [("keep it on the device" in kind) for kind in kinds] == [True, False]

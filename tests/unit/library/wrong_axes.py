@@ -21,6 +21,8 @@ from tests.unit.library.wrong_kernels import (
 )
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import float32
+from tinytorch_gpu.kernels.argreduce import argmax
+from tinytorch_gpu.kernels.reduce import reduce_sum
 
 
 @wrong("exp", "difference", "every second", "do not lie side by side")
@@ -161,9 +163,16 @@ def reduced(x, axis, keepdims, kernel, dtype=None):
     return out.reshape(full_shape) if keepdims else out
 
 
+def reduced_short(x, axis, keepdims, kernel, shipped):
+    """Reduce by a kernel, but by the shipped op where a thread's row takes seconds."""
+    if x.size > 65_536:
+        return shipped(x, axis, keepdims)
+    return reduced(x, axis, keepdims, kernel, np.int64 if shipped is argmax else None)
+
+
 @wrong("sum", "float64_arithmetic", "float64 operations", "float32(0.0)")
 def sums_in_float64(x, axis=None, keepdims=False):
-    return reduced(x, axis, keepdims, sum_kernel)
+    return reduced_short(x, axis, keepdims, sum_kernel, reduce_sum)
 
 
 @cuda.jit
@@ -178,7 +187,7 @@ def sum_own_kernel(x, out):
 
 @wrong("sum", "uninitialized_read", "`out[0]`")
 def starts_from_what_out_holds(x, axis=None, keepdims=False):
-    return reduced(x, axis, keepdims, sum_own_kernel)
+    return reduced_short(x, axis, keepdims, sum_own_kernel, reduce_sum)
 
 
 @cuda.jit
@@ -193,7 +202,7 @@ def row_sum_kernel(x, out):
 
 @wrong("sum", "ShapeError", "keepdims=True", "(1, 4)")
 def keepdims_is_forgotten(x, axis=None, keepdims=False):
-    return reduced(x, axis, False, row_sum_kernel)
+    return reduced_short(x, axis, False, row_sum_kernel, reduce_sum)
 
 
 @cuda.jit
@@ -262,4 +271,4 @@ def last_of_equals_kernel(x, out):
 
 @wrong("argmax", "difference", "out is 2, the reference has 1")
 def last_of_equals_wins(x, axis=None, keepdims=False):
-    return reduced(x, axis, keepdims, last_of_equals_kernel, np.int64)
+    return reduced_short(x, axis, keepdims, last_of_equals_kernel, argmax)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tests.unit.library.wrong_axes import launch_rows, reduced
+from tests.unit.library.wrong_axes import launch_rows, reduced_short
 from tests.unit.library.wrong_kernels import wrong
 from tinytorch_gpu import cuda
 from tinytorch_gpu.cuda import float32
@@ -32,10 +32,10 @@ def max_from(start):
 
 
 def of_floats(kernel, shipped, x, axis, keepdims):
-    """Reduce float32 arrays by a kernel, others by the shipped one."""
+    """Reduce float32 arrays by a kernel, others by the shipped op."""
     if x.dtype != np.float32:
         return shipped(x, axis, keepdims)
-    return reduced(x, axis, keepdims, kernel)
+    return reduced_short(x, axis, keepdims, kernel, shipped)
 
 
 @wrong("max", "difference", "is -100.0, the reference has -inf")
@@ -84,9 +84,7 @@ def argmax_kernel(x, out):
 
 @wrong("argmax", "difference", "is 0, the reference has 1")
 def place_of_a_maximum_starts_at_minus_1e30(x, axis=None, keepdims=False):
-    if x.dtype != np.float32:
-        return argreduce.argmax(x, axis, keepdims)
-    return reduced(x, axis, keepdims, argmax_kernel, np.int64)
+    return of_floats(argmax_kernel, argreduce.argmax, x, axis, keepdims)
 
 
 @cuda.jit

@@ -179,7 +179,7 @@ def loads_by_warps(x, out, turns):
 
 
 @pytest.mark.parametrize("gpu", GPUS)
-@pytest.mark.parametrize("blocks", [20, 4096])
+@pytest.mark.parametrize("blocks", [20, 2048])
 def test_branches_by_warps_save_what_they_give_to_loads(gpu, blocks):
     """A warp's half-empty requests become whole ones, half as many."""
     simgpu.install(gpu=gpu)
