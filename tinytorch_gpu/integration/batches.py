@@ -8,7 +8,6 @@ host; the batch of them goes back by one copy.
 from __future__ import annotations
 
 import functools
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,9 +31,7 @@ def patch_batches(patches: Patches, found: TinyTorch) -> None:
         found: the TinyTorch to change.
     """
     for owner in found.classes():
-        original = vars(owner).get("_collate_batch")
-        if isinstance(original, FunctionType):
-            patches.set(owner, "_collate_batch", _collating(original))
+        patches.wrap(owner, "_collate_batch", _collating)
 
 
 def _collating(original: Callable[..., Any]) -> Callable[..., Any]:

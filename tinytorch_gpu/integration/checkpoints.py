@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import io
 import pickle
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,9 +45,7 @@ def patch_checkpoints(patches: Patches, found: TinyTorch) -> None:
     wraps = {"set_momentum_state": _taking, "load_checkpoint": _loading}
     for owner in found.classes():
         for name, wrap in wraps.items():
-            original = vars(owner).get(name)
-            if isinstance(original, FunctionType):
-                patches.set(owner, name, wrap(original))
+            patches.wrap(owner, name, wrap)
 
 
 class _HostPickler(pickle.Pickler):

@@ -107,8 +107,6 @@ class Contained(Watched):
 
     def name(self, function: FunctionType, name: str, mode: str) -> Kind:
         """Return what a free or a global name stands for."""
-        if name.startswith("import "):
-            return self._module(name.removeprefix("import "))
         if name in function.__code__.co_freevars:
             cells = function.__closure__ or ()
             cell = cells[function.__code__.co_freevars.index(name)]
@@ -122,6 +120,13 @@ class Contained(Watched):
             held = built if isinstance(built, dict) else vars(built)
             value = self.look_up(held, name)
         return self._kind(value, name, mode)
+
+    def module(self, name: str) -> Kind:
+        """Return what the name of a module that was imported stands for."""
+        module = sys.modules.get(name)
+        if module is None:
+            raise Unfollowed(f"it imports {name}")
+        return self._kind(module, name, STRICT)
 
     def member(self, owner: Any, name: str, mode: str) -> Kind | None:
         """Return what an attribute of a module or class stands for; None if absent."""
@@ -225,12 +230,6 @@ class Contained(Watched):
         real = np if module.__name__ == np.__name__ else module
         value = getattr(real, name, ABSENT)
         return None if value is ABSENT else self._kind(value, f"np.{name}", mode)
-
-    def _module(self, name: str) -> Kind:
-        module = sys.modules.get(name)
-        if module is None:
-            raise Unfollowed(f"it imports {name}")
-        return self._kind(module, name, STRICT)
 
     def _built_in(self, value: Any, given: Given) -> Kind:
         """Return what a call of Python's or NumPy's own gives."""

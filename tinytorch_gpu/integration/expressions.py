@@ -22,6 +22,7 @@ from tinytorch_gpu.integration.kinds import (
     Instance,
     Kind,
     joined,
+    of_all,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ class World(Protocol):
 
     def name(self, function: FunctionType, name: str, mode: str) -> Kind:
         """Return what a free or a global name stands for."""
+
+    def module(self, name: str) -> Kind:
+        """Return what the name of a module that was imported stands for."""
 
     def member(self, owner: Any, name: str, mode: str) -> Kind | None:
         """Return what an attribute of a module or class stands for; None if absent."""
@@ -105,7 +109,7 @@ class Expressions:
             found: Kind = own(node)
             return found
         kinds = [self._visit(child) for child in ast.iter_child_nodes(node)]
-        return ARRAY if all(kind is ARRAY for kind in kinds) else TENSOR
+        return of_all(*kinds)
 
     def _refuse(self, node: ast.AST, verb: str = "reads") -> NoReturn:
         raise Unfollowed(f"it {verb} `{ast.unparse(node)}`"[:80])
@@ -207,7 +211,7 @@ class Expressions:
         places = [self._visit(one) for one in node.args]
         names = [(one.arg, self._visit(one.value)) for one in node.keywords]
         kinds = [*places, *(kind for _, kind in names)]
-        rest = ARRAY if all(kind is ARRAY for kind in kinds) else TENSOR
+        rest = of_all(*kinds)
         stars = [isinstance(one, ast.Starred) for one in node.args]
         known = places[: stars.index(True)] if any(stars) else places
         named = tuple((name, kind) for name, kind in names if name is not None)
@@ -265,7 +269,7 @@ class Expressions:
         if TENSOR in kinds:
             for name in names:
                 self._world.method(TENSOR, name, ANY, self._called_mode())
-        return ARRAY if all(kind is ARRAY for kind in kinds) else TENSOR
+        return of_all(*kinds)
 
     def _at_binop(self, node: ast.BinOp) -> Kind:
         kinds = [self._visit(node.left), self._visit(node.right)]

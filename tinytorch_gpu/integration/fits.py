@@ -77,7 +77,7 @@ class Candidate:
     owners: tuple[Any, ...] = ()
 
 
-class _Seen:
+class _Tried:
     """What the trials of one method had in them, one after the other."""
 
     def __init__(self) -> None:
@@ -177,15 +177,15 @@ class Fits:
         return [case for case in cases if case.generation in {"", generation}]
 
     def _try_forward(self, one: Candidate) -> Verdict:
-        meaning, seen = MEANINGS[one.op], _Seen()
+        meaning, tried = MEANINGS[one.op], _Tried()
         for case in self._cases((*meaning.cases, *meaning.edges)):
             trial, difference = _tried(one, case)
             if trial is not None:
                 kind = kind_of_call(case.arrays, trial.parameters)
-                seen.add(trial, trial.layer, kind)
+                tried.add(trial, trial.layer, kind)
             if difference:
                 return Verdict(_at(difference, case))
-        first = seen.first
+        first = tried.first
         if first is None:
             return Verdict("nothing that it takes is known")
         if first.keeps_state and not self.backward(one).fits:
@@ -193,20 +193,20 @@ class Fits:
         options = _at_edge(meaning, one)
         if options is None:
             return Verdict("other values at infinity")
-        return seen.verdict(options=options)
+        return tried.verdict(options=options)
 
     def _try_backward(self, one: Candidate) -> Verdict:
-        meaning, seen = MEANINGS[one.op], _Seen()
+        meaning, tried = MEANINGS[one.op], _Tried()
         for case in self._cases(meaning.cases):
             trial, difference = _tried(one, case)
             if trial is not None and trial.node is None:
                 return Verdict(NOT_RECORDED)
             if trial is not None:
-                seen.add(trial, trial.node, kind_of_node(trial.node))
+                tried.add(trial, trial.node, kind_of_node(trial.node))
                 difference = difference or _slope_difference(meaning, one, trial)
             if difference:
                 return Verdict(_at(difference, case))
-        return seen.verdict()
+        return tried.verdict()
 
 
 def _tried(one: Candidate, case: Case) -> tuple[Trial | None, str]:

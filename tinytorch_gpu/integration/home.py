@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tinytorch_gpu.errors import DeviceMismatchError
 from tinytorch_gpu.memory import DeviceArray
-from tinytorch_gpu.runtime.placement import device_of
+from tinytorch_gpu.runtime.placement import check_no_host_array, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -116,7 +115,8 @@ def at_home(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         if not there:
             return function(*args, **options)
         owner = args[0] if args and arrays[0] is None else None
-        _check_moved(name, there, operands)
+        host = [array.shape for array in arrays if is_host(array)]
+        check_no_host_array(name, there, host)
         home = Home(device_of(there[0]), name, owner)
         before = _homes.set((*_homes.get(), home))
         try:
@@ -140,23 +140,3 @@ def is_host(array: Any) -> bool:
         array: an operand.
     """
     return isinstance(array, np.ndarray) and bool(array.ndim)
-
-
-def _check_moved(name: str, there: list[Any], operands: Iterable[Any]) -> None:
-    """Refuse Tensors in host memory beside those on a device.
-
-    Raises:
-        DeviceMismatchError: there is one.
-    """
-    host = [a.shape for a in map(_array, operands) if is_host(a)]
-    if not host:
-        return
-    on_device = ", ".join(f"{array.device} {array.shape}" for array in there)
-    raise DeviceMismatchError(
-        f"`{name}` got operands on different devices",
-        where=f"{name}: {on_device}, cpu {', '.join(map(str, host))}",
-        why="a kernel reads device memory only; a copy costs time and stays visible",
-        fix='move the host operand first: y = y.to("simgpu")',
-        op=name,
-        shapes=tuple(host),
-    )

@@ -22,7 +22,7 @@ from tinytorch_gpu import tinytorch as embedded
 __all__ = [
     "ARRAY", "ARRAY_NAMES", "CALLED_NAMES", "GENERATORS", "OPERATORS", "OUTSIDE",
     "TENSOR", "TENSOR_STATE", "UNKNOWN", "Fixed", "Given", "Instance", "Kind",
-    "is_foreign", "is_plain", "is_safe", "joined", "unpatched",
+    "is_foreign", "is_plain", "is_safe", "joined", "of_all", "unpatched",
 ]  # fmt: skip
 
 
@@ -132,6 +132,16 @@ def joined(*kinds: Kind) -> Kind:
     if len(several) == 1:
         return kinds[0]
     return TENSOR if several <= {ARRAY, TENSOR} else UNKNOWN
+
+
+def of_all(*kinds: Kind) -> Kind:
+    """Return what is computed of several values, or is a list of them.
+
+    Example:
+        >>> of_all(ARRAY, ARRAY).name, of_all(ARRAY, UNKNOWN).name
+        ('array', 'tensor')
+    """
+    return ARRAY if all(kind is ARRAY for kind in kinds) else TENSOR
 
 
 def is_plain(value: Any) -> bool:

@@ -8,7 +8,6 @@ of floats that a layer keeps (running means), and Tensors such as a position tab
 from __future__ import annotations
 
 from functools import partial
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,8 +49,7 @@ def patch_layers(patches: Patches, found: TinyTorch) -> None:
             made = wrapped(own["forward"], partial(at_home, name=name))
             if made is not None:
                 patches.set(owner, "forward", made)
-        if isinstance(own.get("__call__"), FunctionType):
-            patches.set(owner, "__call__", staying(own["__call__"]))
+        patches.wrap(owner, "__call__", staying)
 
 
 def move_model(model: Any, device: str = "") -> Any:

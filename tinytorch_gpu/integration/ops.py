@@ -119,9 +119,7 @@ def patch_optimizers(patches: Patches, found: TinyTorch) -> None:
     """Label what an optimizer's `step` launches: one op, decomposed."""
     for owner in found.classes():
         if {"step", "__init__"} <= set(vars(owner)) and "forward" not in vars(owner):
-            step = vars(owner)["step"]
-            if isinstance(step, FunctionType):
-                patches.set(owner, "step", _step(step))
+            patches.wrap(owner, "step", _step)
 
 
 def _is_on_device(values: tuple[Any, ...]) -> bool:

@@ -60,6 +60,18 @@ class Patches:
         self._made.append((owner, name, original, value))
         setattr(owner, name, value)
 
+    def wrap(self, owner: Any, name: str, wrap: Callable[..., Any]) -> None:
+        """Wrap a function that a class or module has of its own; else change nothing.
+
+        Args:
+            owner: the class or module.
+            name: the function's.
+            wrap: makes a function of the function.
+        """
+        original = vars(owner).get(name)
+        if isinstance(original, FunctionType):
+            self.set(owner, name, wrap(original))
+
     def are_in_place(self) -> bool:
         """Tell whether every attribute is still what was set last.
 

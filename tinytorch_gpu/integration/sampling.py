@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from functools import partial
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tinytorch_gpu.integration.moving import copied
@@ -36,9 +35,7 @@ def patch_sampling(patches: Patches, found: TinyTorch) -> None:
     """
     for owner in (*found.modules.values(), *found.classes()):
         for name in NAMES:
-            original = vars(owner).get(name)
-            if isinstance(original, FunctionType):
-                patches.set(owner, name, on_host(original))
+            patches.wrap(owner, name, on_host)
 
 
 def on_host(function: Callable[..., Any]) -> Callable[..., Any]:

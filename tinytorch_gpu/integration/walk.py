@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tinytorch_gpu.integration.expressions import LOCAL, MAKING, STRICT, Expressions
+from tinytorch_gpu.integration.expressions import LOCAL, MAKING, Expressions
 from tinytorch_gpu.integration.kinds import (
     ARRAY,
     OPERATORS,
@@ -18,6 +18,7 @@ from tinytorch_gpu.integration.kinds import (
     Given,
     Kind,
     joined,
+    of_all,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Walk(Expressions):
         """
         names = _parameters(tree.args)
         self._kinds.update(dict.fromkeys(names, self._given.rest))
-        several = ARRAY if self._given.rest is ARRAY else TENSOR
+        several = of_all(self._given.rest)
         more = (tree.args.vararg, tree.args.kwarg)
         self._kinds.update({one.arg: several for one in more if one is not None})
         plain = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
@@ -104,7 +105,7 @@ class Walk(Expressions):
 
     def _at_for(self, node: ast.For | ast.comprehension) -> Kind:
         kind = self._visit(node.iter)
-        self._store(node.target, ARRAY if kind is ARRAY else TENSOR)
+        self._store(node.target, of_all(kind))
         for part in (*getattr(node, "body", ()), *getattr(node, "orelse", ())):
             self._visit(part)
         for condition in getattr(node, "ifs", ()):
@@ -118,7 +119,7 @@ class Walk(Expressions):
             self._visit(one)
         parts = [getattr(node, name, None) for name in ("elt", "key", "value")]
         kinds = [self._visit(part) for part in parts if part is not None]
-        return ARRAY if all(kind is ARRAY for kind in kinds) else TENSOR
+        return of_all(*kinds)
 
     _at_listcomp = _at_setcomp = _at_dictcomp = _at_generatorexp = _comprehended
 
@@ -146,7 +147,7 @@ class Walk(Expressions):
     def _at_importfrom(self, node: ast.ImportFrom) -> Kind:
         for one in node.names:
             name = one.asname or one.name
-            module = self._world.name(self._function, f"import {node.module}", STRICT)
+            module = self._world.module(str(node.module))
             kind = module if isinstance(module, Fixed) and not node.level else None
             found = kind and self._world.member(kind.value, one.name, self._mode)
             if found is None:
@@ -160,7 +161,7 @@ class Walk(Expressions):
             self._kinds[target.id] = joined(known, kind)
         elif isinstance(target, (ast.Tuple, ast.List)):
             for one in target.elts:
-                self._store(one, ARRAY if kind is ARRAY else TENSOR)
+                self._store(one, of_all(kind))
         elif isinstance(target, ast.Starred):
             self._store(target.value, kind)
         elif isinstance(target, ast.Attribute):

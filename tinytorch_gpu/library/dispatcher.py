@@ -29,7 +29,7 @@ from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.runtime.device import current_device, using_device
 from tinytorch_gpu.runtime.held import Held
-from tinytorch_gpu.runtime.placement import common_device
+from tinytorch_gpu.runtime.placement import check_no_host_array, common_device
 from tinytorch_gpu.trace import OpRecord, Scope
 
 if TYPE_CHECKING:
@@ -251,26 +251,13 @@ def _device(op: str, given: Given, autograd: str) -> Device:
     """
     operands, parameters = given
     try:
-        _check_no_host_array(op, operands)
+        there = [o for o in operands if isinstance(o, DeviceArray)]
+        host = [o.shape for o in operands if isinstance(o, np.ndarray)]
+        check_no_host_array(op, there, host)
         return common_device(op, (*operands, parameters.get("out")))
     except DeviceMismatchError as error:
         _tell_refused(op, given, autograd, error)
         raise
-
-
-def _check_no_host_array(op: str, operands: tuple[Any, ...]) -> None:
-    shapes = [o.shape for o in operands if isinstance(o, np.ndarray)]
-    if not shapes:
-        return
-    on_device = [o.shape for o in operands if isinstance(o, DeviceArray)]
-    raise DeviceMismatchError(
-        f"op `{op}` got operands on different devices",
-        where=f"{op}: simgpu:0 {on_device}, cpu {shapes}",
-        why="a kernel reads device memory only; a copy costs time and stays visible",
-        fix='move the host operand first: y = y.to("simgpu")',
-        op=op,
-        shapes=tuple(shapes),
-    )
 
 
 def _missing(op: str, operands: tuple[Any, ...], route: Route) -> MissingKernelError:

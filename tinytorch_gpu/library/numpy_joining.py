@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import DeviceMismatchError, ShapeError, UnsupportedError
+from tinytorch_gpu.errors import ShapeError, UnsupportedError
 from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.memory import DeviceArray, empty
-from tinytorch_gpu.runtime.placement import device_of
+from tinytorch_gpu.runtime.placement import check_no_host_array, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ Pads = tuple[tuple[int, int], ...]
 
 def _concatenate(arrays: Sequence[Any], axis: int | None = 0) -> DeviceArray:
     """Write arrays one after another: one copy each."""
-    parts = [_on_device("concatenate", a) for a in arrays]
+    parts = _on_device("concatenate", arrays)
     if axis is None:
         parts, axis = [a.reshape(-1) for a in parts], 0
     axis = _normalized("concatenate", axis, parts[0].ndim)
@@ -46,7 +46,7 @@ def _concatenate(arrays: Sequence[Any], axis: int | None = 0) -> DeviceArray:
 
 
 def _stack(arrays: Sequence[Any], axis: int = 0) -> DeviceArray:
-    parts = [_on_device("stack", a) for a in arrays]
+    parts = _on_device("stack", arrays)
     if any(p.shape != parts[0].shape for p in parts):
         raise _does_not_fit("stack", [p.shape for p in parts], axis)
     axis = _normalized("stack", axis, parts[0].ndim + 1)
@@ -151,16 +151,11 @@ def _moveaxis(a: Any, source: int, destination: int) -> DeviceArray:
     return view
 
 
-def _on_device(name: str, array: Any) -> DeviceArray:
-    if isinstance(array, DeviceArray):
-        return array
-    raise DeviceMismatchError(
-        f"np.{name} of a device array and a {type(array).__name__}",
-        where=f"np.{name}, host operand of shape {np.shape(array)}",
-        why="a kernel reads device memory only; a copy costs time and stays visible",
-        fix='move the host operand first: y = y.to("simgpu")',
-        shapes=(np.shape(array),),
-    )
+def _on_device(name: str, arrays: Sequence[Any]) -> Sequence[DeviceArray]:
+    there = [array for array in arrays if isinstance(array, DeviceArray)]
+    host = [np.shape(array) for array in arrays if not isinstance(array, DeviceArray)]
+    check_no_host_array(f"np.{name}", there, host)
+    return there
 
 
 def _normalized(name: str, axis: int, ndim: int) -> int:

@@ -9,9 +9,11 @@ from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.runtime.device import Device, current_device, find_device
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tinytorch_gpu.trace import KernelSource
 
-__all__ = ["check_is_here", "common_device", "device_of"]
+__all__ = ["check_is_here", "check_no_host_array", "common_device", "device_of"]
 
 
 def device_of(array: DeviceArray) -> Device:
@@ -55,6 +57,38 @@ def check_is_here(kernel: KernelSource, name: str, array: DeviceArray) -> Device
     )
 
 
+def check_no_host_array(
+    name: str, there: Sequence[DeviceArray], host: Sequence[tuple[int, ...]]
+) -> None:
+    """Refuse host arrays as operands of what runs on a device.
+
+    Args:
+        name: the op, or whose code it is.
+        there: the operands on a device.
+        host: the shapes of those in host memory.
+
+    Raises:
+        DeviceMismatchError: there are such.
+
+    Example:
+        >>> from tinytorch_gpu import cuda
+        >>> check_no_host_array("f", [cuda.device_array(3)], [])
+    """
+    if not host:
+        return
+    places = (f"{array.device} {array.shape}" for array in there)
+    device = there[0].device if there else current_device().name
+    said = "on different devices" if there else "in host memory only"
+    raise DeviceMismatchError(
+        f"`{name}` got operands {said}",
+        where=f"{name}: {', '.join((*places, *(f'cpu {shape}' for shape in host)))}",
+        why="a kernel reads device memory only; a copy costs time and stays visible",
+        fix=f'move the host operand first: y = y.to("{device}")',
+        op=name,
+        shapes=tuple(host),
+    )
+
+
 def common_device(op: str, operands: tuple[Any, ...]) -> Device:
     """Return the device that an op runs on: where its operands lie.
 
@@ -73,7 +107,7 @@ def common_device(op: str, operands: tuple[Any, ...]) -> Device:
     names = {array.device for array in arrays}
     if len(names) > 1:
         raise DeviceMismatchError(
-            f"op `{op}` got operands on different devices",
+            f"`{op}` got operands on different devices",
             where=f"{op}: " + ", ".join(f"{a.device} {a.shape}" for a in arrays),
             why="a kernel reads only the memory of its own device",
             fix=f'move them to one device first: y = y.to("{arrays[0].device}")',

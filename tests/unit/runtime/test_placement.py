@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinytorch_gpu import cuda
+from tinytorch_gpu import cuda, library
 from tinytorch_gpu.errors import DeviceMismatchError, UnknownDeviceError
 from tinytorch_gpu.runtime.device import use_gpus, using_device
 from tinytorch_gpu.runtime.placement import common_device, device_of
@@ -49,6 +49,21 @@ def test_a_launch_refuses_an_array_of_another_device(there):
     assert "simgpu.device(1)" in error.fix
     assert all(len(line) <= 91 for line in str(error).splitlines())
     assert here.copy_to_host().tolist() == [0, 0, 0, 0]
+
+
+def test_a_host_operand_is_told_where_to_go(there):
+    host = np.zeros(4, np.float32)
+    with pytest.raises(DeviceMismatchError) as caught:
+        library.call("add", there, host)
+    assert caught.value.where == "tinytorch::add: simgpu:1 (4,), cpu (4,)"
+    assert caught.value.fix.endswith('y.to("simgpu:1")')
+    with pytest.raises(DeviceMismatchError) as caught:
+        np.concatenate([there, host, [1.0]])
+    assert caught.value.where == "np.concatenate: simgpu:1 (4,), cpu (4,), cpu (1,)"
+    assert caught.value.shapes == ((4,), (1,))
+    with pytest.raises(DeviceMismatchError, match="in host memory only") as caught:
+        library.call("add", host, host)
+    assert caught.value.fix.endswith('y.to("simgpu:0")')
 
 
 def test_a_launch_goes_to_the_current_device(two_gpus, there):
