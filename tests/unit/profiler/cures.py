@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tinytorch_gpu as simgpu
-from tinytorch_gpu import profiler
+from tinytorch_gpu import cuda, profiler
 
-__all__ = ["HALF", "ONE", "finding", "judged", "others", "t4"]
+__all__ = ["HALF", "ONE", "divided", "finding", "judged", "others", "products", "t4"]
 
 ONE, HALF = np.float32(1), np.float32(0.5)
 
@@ -19,6 +19,24 @@ def t4():
     simgpu.install(gpu="t4")
     yield
     simgpu.uninstall()
+
+
+@cuda.jit
+def products(out, turns):
+    """Multiply and add, `turns` times."""
+    value = ONE
+    for _ in range(turns):
+        value = value * HALF + ONE
+    out[cuda.grid(1)] = value
+
+
+@cuda.jit
+def divided(x, out, by):
+    """Divide a hundred times by one number."""
+    value = x[cuda.grid(1)]
+    for _ in range(100):
+        value = value / by + HALF
+    out[cuda.grid(1)] = value
 
 
 def judged(program):

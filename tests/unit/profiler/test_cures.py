@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 
 import tinytorch_gpu as simgpu
-from tests.unit.profiler.cures import HALF, ONE, finding, judged, t4  # noqa: F401  (t4 is a fixture)
+from tests.unit.profiler.cures import (  # noqa: F401  (t4 is a fixture)
+    HALF,
+    ONE,
+    finding,
+    judged,
+    products,
+    t4,
+)
 from tinytorch_gpu import cuda, profiler
 from tinytorch_gpu.profiler.cause import Judged
 from tinytorch_gpu.runtime.device import current_device
 from tinytorch_gpu.trace import LaunchRecord
-
-
-@cuda.jit
-def products(out, turns):
-    value = ONE
-    for _ in range(turns):
-        value = value * HALF + ONE
-    out[cuda.grid(1)] = value
 
 
 @cuda.jit

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import tinytorch_gpu as simgpu
-from tests.unit.profiler.cures import HALF, ONE, finding, judged, t4  # noqa: F401  (t4 is a fixture)
+from tests.unit.profiler.cures import (  # noqa: F401  (t4 is a fixture)
+    HALF,
+    ONE,
+    divided,
+    finding,
+    judged,
+    t4,
+)
 from tinytorch_gpu import cuda
 
 
@@ -102,14 +109,6 @@ def test_an_array_for_each_field_saves_what_it_gives(gpu, fields, arrays):
     promised = found.saves_ns if found else 0.0
     assert promised == pytest.approx(saved, rel=0.02, abs=0.02 * before.elapsed_ns)
     assert (found is None) is ("Let neighbouring lanes" not in before.sentences[1])
-
-
-@cuda.jit
-def divided(x, out, by):
-    value = x[cuda.grid(1)]
-    for _ in range(100):
-        value = value / by + HALF
-    out[cuda.grid(1)] = value
 
 
 @cuda.jit

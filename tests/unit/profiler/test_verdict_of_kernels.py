@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.profiler.cures import HALF, ONE, finding, judged, others, t4  # noqa: F401  (t4 is a fixture)
+from tests.unit.profiler.cures import (  # noqa: F401  (t4 is a fixture)
+    HALF,
+    ONE,
+    divided,
+    finding,
+    judged,
+    others,
+    products,
+    t4,
+)
 from tinytorch_gpu import cuda
-
-
-@cuda.jit
-def products(out, turns):
-    value = ONE
-    for _ in range(turns):
-        value = value * HALF + ONE
-    out[cuda.grid(1)] = value
 
 
 @cuda.jit
@@ -26,14 +27,6 @@ def by_lanes(out, turns):
     else:
         for _ in range(turns):
             value = value * HALF - ONE
-    out[cuda.grid(1)] = value
-
-
-@cuda.jit
-def divided(x, out, by):
-    value = x[cuda.grid(1)]
-    for _ in range(100):
-        value = value / by + HALF
     out[cuda.grid(1)] = value
 
 
