@@ -94,6 +94,24 @@ def test_sgd_over_many_arrays_is_one_launch(arrays):
     assert (told.before.launches, told.after.launches) == (16, 1)
 
 
+MANY = [
+    [(64, 32), (32,), (32, 10), (10,)],
+    [(20_000,), (10,), (10,), (10,)],
+    [(5_000,), (300,)],
+    [(64,), (64,), (64,)],
+]
+
+
+@pytest.mark.parametrize("gpu", ["toy", "t4", "c1060", "8800gtx", "h100"])
+@pytest.mark.parametrize("shapes", MANY)
+def test_several_arrays_in_one_launch_cost_what_was_foretold(on, arrays, gpu, shapes):
+    """Their guard is one comparison, where rows and columns take two and an `and`."""
+    on(gpu)
+    groups = [arrays(*shapes) for _ in range(3)]
+    told = check(fuse(programs.sgd), *groups, 0.1, 0.9)
+    assert told.predicted.kernel_ns == pytest.approx(told.after.kernel_ns, rel=0.001)
+
+
 def launched(function, *args):
     with profiler.profile() as prof:
         result = function(*args)

@@ -134,7 +134,7 @@ def _many(recipe: Recipe, spec: GpuSpec) -> Predicted:
             (port.place.address, 0, item_bytes(port.use.dtype)) for port in ports
         )
         grid = line_grid(blocks, THREADS, size, arrays)
-        parts.append((grid, _element_counts(plan, grid, spec)))
+        parts.append((grid, _element_counts(plan, grid, spec, axes=1)))
     counts = LaunchCounts(
         tuple(a for _, part in parts for a in part.accesses),
         tuple(line for _, part in parts for line in part.lines),
@@ -161,7 +161,9 @@ def _registers(recipe: Recipe) -> int:
     return estimated_registers([*arrays, None] if recipe.has_rows else arrays, 0)
 
 
-def _element_counts(plan: Plan, grid: Grid, spec: GpuSpec) -> LaunchCounts:
+def _element_counts(
+    plan: Plan, grid: Grid, spec: GpuSpec, *, axes: int = 2
+) -> LaunchCounts:
     """Counts of an element-wise kernel: guard, loads, one line for each op, stores."""
     ports = [plan.writes[-1], *plan.reads, *plan.writes[:-1]]
     stored = {id(port) for port in plan.writes}
@@ -169,7 +171,7 @@ def _element_counts(plan: Plan, grid: Grid, spec: GpuSpec) -> LaunchCounts:
     found = [(port, Site(i, kinds[i])) for i, port in enumerate(ports)]
     traffic = Traffic(grid, spec)
     main = traffic.asked(found[0][1])
-    lines = [guard_line(grid.warps)]
+    lines = [guard_line(grid.warps, axes)]
     for number, node in enumerate(plan.graph.nodes):
         if node.kind == "apply" and number in plan.made_by:
             work = _node_work(plan, number)

@@ -97,14 +97,16 @@ def _is_guard(line: LineCounts) -> bool:
     return line.line.text.startswith("if row <")
 
 
-def guard_line(warps: int) -> LineCounts:
-    """Return the counts of an element-wise kernel's guard: two comparisons, one `and`.
+def guard_line(warps: int, axes: int) -> LineCounts:
+    """Return the counts of a guard: a comparison for each axis, an `and` between two.
 
     Args:
         warps: of the launch.
+        axes: 2 for `row < ... and col < ...`, 1 for `i < ...`.
     """
-    line, lanes = SourceLine("fused", "", 0, "if row < ..."), 32 * warps
-    return LineCounts(line, 3 * warps, 3 * lanes, warps, 0, 0, 0, 3 * lanes, 0, warps)
+    line, each = SourceLine("fused", "", 0, "if ..."), 2 * axes - 1
+    lanes = each * 32 * warps
+    return LineCounts(line, each * warps, lanes, warps, 0, 0, 0, lanes, 0, warps)
 
 
 def loop_line(decisions: int) -> LineCounts:
