@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.integration.cases import Case
 from tinytorch_gpu.integration.contained import Root
 from tinytorch_gpu.integration.expressions import KEEPING, MAKING
 from tinytorch_gpu.integration.fits import Candidate
@@ -19,7 +20,6 @@ from tinytorch_gpu.integration.trials import Trial, kept, layer_trial
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tinytorch_gpu.integration.cases import Case
     from tinytorch_gpu.integration.detect import TinyTorch
 
 __all__ = [
@@ -99,7 +99,7 @@ def method_candidate(
     is_tensors = owner is found.tensor_class
 
     def run(case: Case) -> Trial | None:
-        tensors = tuple(map(_maker(found), case.arrays))
+        tensors = _maker(found)(case)
         given = copy.deepcopy(case.parameters)
         before = kept(tensors)
         thing = tensors[0] if is_tensors else None
@@ -206,14 +206,14 @@ def _roots_of(layer: Any) -> tuple[Root, ...]:
 def _applied(found: TinyTorch, owner: Any, case: Case) -> Trial:
     """Make a node, let it compute, and complete it as `apply` does."""
     made = _maker(found)
-    tensors = tuple(map(made, case.arrays))
+    tensors = made(case)
     given = copy.deepcopy(case.parameters)
     before = kept(tensors)
     node = owner(*tensors, **given)
     names = set(vars(node))
     out = node.forward(*(tensor.data for tensor in tensors))
     keeps_state = bool(set(vars(node)) - names)
-    node.output = made(out)
+    node.output = made(Case((out,)))[0]
     parameters = case.parameters
     return Trial(out, node, tensors, before, parameters, given, keeps_state=keeps_state)
 
@@ -226,13 +226,14 @@ def _saved(node: Any) -> Any:
     return node.saved_tensors
 
 
-def _maker(found: TinyTorch) -> Callable[[Any], Any]:
-    """Return what makes a Tensor of a copy that requires a gradient."""
+def _maker(found: TinyTorch) -> Callable[[Case], tuple[Any, ...]]:
+    """Return what makes Tensors of copies that require a gradient, as the case says."""
 
-    def made(array: Any) -> Any:
-        tensor = found.tensor_class(np.array(array))
-        tensor.requires_grad = True
-        return tensor
+    def made(case: Case) -> tuple[Any, ...]:
+        tensors = tuple(found.tensor_class(np.array(array)) for array in case.arrays)
+        for place, tensor in enumerate(tensors):
+            tensor.requires_grad = bool(place) or not case.is_frozen
+        return tensors
 
     return made
 

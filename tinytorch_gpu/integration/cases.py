@@ -30,6 +30,7 @@ class Case:
             its parameters are operands, too.
         is_needed: an error of the learner's code counts as a difference.
         is_eval: the layer is switched to `eval()` first.
+        is_frozen: the first operand requires no gradient.
         read: what the op takes by name of the layer.
         about: what is special there, for the summary.
         generation: the only one that it is for; "" for all.
@@ -40,6 +41,7 @@ class Case:
     layer: tuple[tuple[Any, ...], dict[str, Any]] | None = None
     is_needed: bool = True
     is_eval: bool = False
+    is_frozen: bool = False
     read: tuple[str, ...] = ()
     about: str = ""
     generation: str = ""

@@ -174,7 +174,9 @@ class Fits:
 
     def _cases(self, cases: Iterable[Case]) -> list[Case]:
         generation = self._found.generation[0]
-        return [case for case in cases if case.generation in {"", generation}]
+        kept = [case for case in cases if case.generation in {"", generation}]
+        about = "where an operand requires no gradient"
+        return [*kept, replace(kept[0], is_frozen=True, about=about)]
 
     def _try_forward(self, one: Candidate) -> Verdict:
         meaning, tried = MEANINGS[one.op], _Tried()
@@ -188,20 +190,21 @@ class Fits:
         first = tried.first
         if first is None:
             return Verdict("nothing that it takes is known")
-        if first.keeps_state and not self.backward(one).fits:
+        slope = self.backward(one) if first.keeps_state else None
+        if slope is not None and not slope.fits:
             return Verdict("its backward, which runs itself, needs what forward keeps")
         options = _at_edge(meaning, one)
         if options is None:
             return Verdict("other values at infinity")
-        return tried.verdict(options=options)
+        return tried.verdict(options=options, slope=slope)
 
     def _try_backward(self, one: Candidate) -> Verdict:
         meaning, tried = MEANINGS[one.op], _Tried()
         for case in self._cases(meaning.cases):
             trial, difference = _tried(one, case)
-            if trial is not None and trial.node is None:
+            if trial is not None and trial.node is None and not case.is_frozen:
                 return Verdict(NOT_RECORDED)
-            if trial is not None:
+            if trial is not None and trial.node is not None:
                 tried.add(trial, trial.node, kind_of_node(trial.node))
                 difference = difference or _slope_difference(meaning, one, trial)
             if difference:
@@ -229,8 +232,7 @@ def _at(difference: str, case: Case) -> str:
 
 def _slope_difference(meaning: Meaning, one: Candidate, trial: Trial) -> str:
     """Let the learner's rule go on from a result, and compare its gradients."""
-    drawn = np.random.default_rng(5).uniform(0.5, 1.5, np.shape(trial.out))
-    by = np.asarray(drawn, np.float32)
+    by = _drawn(np.shape(trial.out))
     given, before = by.copy(), kept_by(trial.node)
     try:
         grads, inputs = one.rule(trial.node, given), one.inputs(trial.node)
@@ -245,6 +247,14 @@ def _slope_difference(meaning: Meaning, one: Candidate, trial: Trial) -> str:
     if not np.array_equal(given, by) or not all(same):
         return "its gradient changes what it is given in place"
     return difference
+
+
+def _drawn(shape: tuple[int, ...]) -> Any:
+    """Draw a gradient of both signs, with some zeros and some large numbers."""
+    drawn = np.random.default_rng(5).uniform(0.5, 1.5, shape)
+    places = np.arange(drawn.size).reshape(shape)
+    drawn = np.where(places % 2, -drawn, drawn) * np.where(places % 5 == 3, 40, 1)
+    return np.asarray(np.where(places % 11 == 8, 0, drawn), np.float32)
 
 
 def _at_edge(meaning: Meaning, one: Candidate) -> dict[str, Any] | None:

@@ -1,9 +1,9 @@
 """`numpy` as TinyTorch's modules see it: the same, but device arrays stay on theirs.
 
 `np.array`, `np.asarray` and `np.ascontiguousarray` never ask a foreign array for its
-opinion; they would pull a device array to the host (and so raise). TinyTorch calls them
-in `Tensor.__init__` and for the seed of `backward`. There, `np.array` copies what
-somebody holds (see `owned`), and not each new result.
+opinion; they would pull a device array to the host (and so raise). In a constructor,
+such as `Tensor.__init__`, `np.array` copies what somebody holds (see `owned`), and not
+each new result; anywhere else it copies, as NumPy's does.
 
 `np.zeros` and the like have no array to ask: library code at work on a device (see
 `home`) gets device memory from them, in float32, the dtype of every Tensor. So it does
@@ -93,9 +93,11 @@ def _keeping(function: Any) -> Any:
         if not _is_there(a):
             return function(a, dtype, *args, **options)
         made = a if dtype is None else a.astype(dtype, copy=False)
-        is_gapped = function is np.ascontiguousarray and not made.is_c_contiguous()
-        is_shared = function is np.array and made is a and is_owned(a)
-        return made.copy() if is_gapped or is_shared else made
+        is_wanted = function is np.ascontiguousarray and not made.is_c_contiguous()
+        if function is np.array and made is a and options.get("copy", True):
+            caller = sys._getframe(1).f_code.co_name  # noqa: SLF001  (documented)
+            is_wanted = caller != "__init__" or is_owned(a)
+        return made.copy() if is_wanted else made
 
     return _named_as(convert, function)
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from dataclasses import replace
 from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from tinytorch_gpu.integration.bindings import BINDINGS, Binding, element_of
 from tinytorch_gpu.integration.candidates import function_candidate, node_state
@@ -21,6 +23,7 @@ from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.own_code import own_code
 from tinytorch_gpu.integration.patches import wrapped
 from tinytorch_gpu.integration.staying import check_stayed
+from tinytorch_gpu.integration.verdicts import NOT_RECORDED
 from tinytorch_gpu.library import DispatchKey, call, has_kernel
 from tinytorch_gpu.library.registry import find
 from tinytorch_gpu.memory import DeviceArray
@@ -139,6 +142,7 @@ class BoundOp:
         self._found, self._fits = found, Fits(found)
         self._plain = node_state(found)
         self._candidates: dict[tuple[Any, Any], Candidate] = {}
+        self._with: WeakKeyDictionary[Any, Verdict] = WeakKeyDictionary()
 
     def candidate(self, owner: Any, layer: Any = None) -> Candidate:
         """Return how a class is tried, by itself or with the class of its layer."""
@@ -171,7 +175,23 @@ class BoundOp:
         forward = self.verdict(node, arrays)
         if not forward.fits or not self.binding.suits(arrays):
             return Verdict(forward.difference or "its operands have other axes")
-        return self._fits.backward(self._tried(node))
+        found = self._fits.backward(self._tried(node))
+        if found.difference == NOT_RECORDED:  # backward in a block of no_grad
+            found = self._with.get(node, found)
+        of_rule = replace(forward, mentioned=found.mentioned)
+        layer, names = getattr(node, "layer", None), self.binding.names
+        is_like = not found.fits or of_rule.takes_state(layer, names)
+        return found if is_like else Verdict("its layer keeps what was not tried")
+
+    def note(self, node: Any, verdict: Verdict) -> None:
+        """Note that the kernel answered, and so keeps nothing for the learner's rule.
+
+        Args:
+            node: whose `forward` it was.
+            verdict: why.
+        """
+        if verdict.slope is not None:
+            self._with[node] = verdict.slope
 
     def _tried(self, node: Any) -> Candidate:
         """Return how a node's class is tried: with the very class of its layer."""
@@ -200,6 +220,7 @@ def _forward(original: Any, bound: BoundOp) -> Any:
         if op == "slice":
             part = element_of(arrays[0], self.key)
             return own_code(op, arrays, code, above) if part is None else part
+        bound.note(self, verdict)
         parameters = {**binding.parameters(self), **accepted(op, verdict.options)}
         return call(op, *arrays, *binding.more(self), autograd=above, **parameters)
 

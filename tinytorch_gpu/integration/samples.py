@@ -12,6 +12,7 @@ __all__ = [
     "ABOVE",
     "ALONG",
     "BLANK",
+    "CLASSIFIED",
     "CONVOLVED",
     "DEEP",
     "EQUAL",
@@ -23,6 +24,7 @@ __all__ = [
     "LOGITS",
     "MANY",
     "MASKED",
+    "NORMALIZED",
     "ODD",
     "PAIRS",
     "RANKED",
@@ -67,6 +69,8 @@ _SQUARES = (
     (SQUARE, _SQUARE_Y[0, :1]),
 )
 PAIRS = (*((a, b) for a in RANKED for b in RANKED), *_SQUARES)
+# With axes of length 1, which a `squeeze` would take away.
+_THIN = tuple(values(*shape, seed=41) for shape in ((1,), (1, 3), (1, 2, 3), (2, 1, 3)))
 _AXES = {
     x.ndim: (None, *range(-x.ndim, x.ndim), *tuples)
     for x, tuples in zip(
@@ -88,7 +92,7 @@ REDUCED = (
     ),
     *(
         Case((x,), {"axis": axis, "keepdims": keepdims}, is_needed=False)
-        for x in (*RANKED, SQUARE)
+        for x in (*RANKED, SQUARE, *_THIN)
         for axis in _AXES[x.ndim]
         for keepdims in (False, True)
     ),
@@ -109,10 +113,17 @@ ALONG = (
     Case((X,), {"dim": 0}),
     *(
         Case((x,), {"dim": dim}, is_needed=False)
-        for x in (*RANKED[1:], SQUARE, SQUARE[:1])
+        for x in (*RANKED[1:], SQUARE, SQUARE[:1], *_THIN)
         for dim in range(-x.ndim, x.ndim)
     ),
     Case((LARGE,), {"dim": -1}),
+)
+CLASSIFIED = (
+    *(Case((x, array_of([0, 3, 1])), about=about) for about, x in LOGITS),
+    *(Case((X[:n], array_of([3, 0][:n]))) for n in (1, 2)),
+    Case((LARGE, array_of(range(33)))),
+    Case((SQUARE, array_of([0, 2, 1]))),
+    Case((DEEP, array_of([[0, 4, 1], [2, 0, 3]])), is_needed=False),
 )
 MASKED = tuple(
     Case((x,), {"mask": mask > 0, "value": 0.5}, is_needed=False)
@@ -194,6 +205,14 @@ CONVOLVED = (
         )
     ),
     of_layer(2, 2, 2, x=IMAGE[..., :4], needed=False, read=("stride", "padding")),
+)
+NORMALIZED = (
+    of_layer(7, x=X, read=("eps",)),
+    of_layer(41, x=LARGE, read=("eps",)),
+    of_layer(7, x=values(3, 7, seed=5, scale=0.005), read=("eps",)),
+    of_layer(7, x=X, eps=1.0, needed=False, read=("eps",)),
+    *(of_layer(5, x=x, needed=False, read=("eps",)) for x in RANKED[1:]),
+    *(of_layer(3, x=x, needed=False, read=("eps",)) for x in (SQUARE, *_THIN[1:])),
 )
 # Windows without a number that is near 0.
 FAR_BELOW = tuple(

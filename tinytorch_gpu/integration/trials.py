@@ -150,19 +150,19 @@ def layer_trial(owner: Any, case: Case, made: Callable[[Any], Any]) -> Trial:
     Args:
         owner: the layer's class.
         case: the arguments and the input.
-        made: makes a Tensor that requires a gradient.
+        made: makes the Tensors of a case.
     """
     arguments, options = case.layer or ((), {})
     layer = owner(*arguments, **options)
     rng = np.random.default_rng(11)
     for parameter in layer.parameters():
-        parameter.data[...] = rng.uniform(0.5, 1.5, parameter.data.shape)
+        parameter.data[...] = rng.uniform(-1.5, 1.5, parameter.data.shape)
         parameter.requires_grad = True
     if case.is_eval:
         layer.eval()
         layer.running_mean[...] = rng.uniform(-1.0, 1.0, layer.running_mean.shape)
         layer.running_var[...] = rng.uniform(0.5, 1.5, layer.running_var.shape)
-    tensors = (made(case.arrays[0]), *layer.parameters())
+    tensors = (*made(case), *layer.parameters())
     before = kept(tensors)
     out = layer.forward(tensors[0])
     parameters = _of(layer, case)
@@ -224,7 +224,8 @@ def slope_difference(
         i = places.get(id(tensor))
         if i is None:
             return "another input"
-        if not first <= i < meaning.learned:
+        is_left_out = grad is None and not tensor.requires_grad
+        if is_left_out or not first <= i < meaning.learned:
             continue
         if np.shape(grad) != operands[i].shape:
             return f"a gradient of shape {np.shape(grad)}"

@@ -65,6 +65,7 @@ class Verdict:
         mentioned: the attributes that its code reads of its layer or node.
         accepted: the kinds of calls, or of nodes, that it gave a result for.
         nodes: the classes of the nodes that were tried.
+        slope: that on the gradient rule, where it needs what `forward` keeps.
         seconds: how long it took to find out.
     """
 
@@ -76,6 +77,7 @@ class Verdict:
     mentioned: frozenset[str] = frozenset()
     accepted: frozenset[CallKind] = frozenset()
     nodes: frozenset[type] = frozenset()
+    slope: Verdict | None = None
     seconds: float = 0.0
 
     @property
@@ -96,11 +98,16 @@ class Verdict:
         return (
             self._is_accepted(kind_of_call(arrays, parameters))
             and all(self._takes_parameter(n, v) for n, v in parameters.items())
-            and self._takes_state(layer, parameters.keys())
+            and self.takes_state(layer, parameters.keys())
         )
 
-    def _takes_state(self, layer: Any, parameters: Iterable[str]) -> bool:
-        """Tell whether a layer keeps what those kept that were tried."""
+    def takes_state(self, layer: Any, parameters: Iterable[str]) -> bool:
+        """Tell whether a layer keeps what those kept that were tried.
+
+        Args:
+            layer: the layer; None is like any.
+            parameters: the names of what the op takes of it.
+        """
         known = OPERANDS | set(parameters)
         known |= {"axis", "dim"} if known & {"axis", "dim"} else set()
         for name, value in getattr(layer, "__dict__", {}).items():

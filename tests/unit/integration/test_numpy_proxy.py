@@ -15,7 +15,8 @@ from tinytorch_gpu.integration.numpy_proxy import numpy_proxy
 def test_device_arrays_stay_on_the_device():
     proxy = numpy_proxy()
     x = cuda.to_device(np.ones((2, 3), np.float32))
-    assert proxy.array(x) is x
+    assert proxy.array(x, copy=False) is x
+    assert proxy.array(x) is not x
     assert proxy.asarray(x, dtype=np.float32) is x
     assert proxy.array(x, dtype=np.float64).dtype == np.float64
     assert proxy.ascontiguousarray(x.T).is_c_contiguous()
