@@ -14,7 +14,7 @@ from tinytorch_gpu.fusion.gaps import gap_between, put_back, values_of
 from tinytorch_gpu.fusion.making import program_of
 from tinytorch_gpu.fusion.reasons import Reason
 from tinytorch_gpu.fusion.seen import Seen
-from tinytorch_gpu.runtime.device import current_device
+from tinytorch_gpu.runtime.device import using_device
 from tinytorch_gpu.runtime.held import holding
 from tinytorch_gpu.trace import CopyRecord, LaunchRecord
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tinytorch_gpu.fusion.arguments import Leaf
     from tinytorch_gpu.fusion.program import Program
+    from tinytorch_gpu.runtime.device import Device
     from tinytorch_gpu.runtime.held import Held
 
 __all__ = ["Calls", "looked_at"]
@@ -53,25 +54,31 @@ class Calls:
         self._known: dict[Any, _Known] = {}
 
     def run(
-        self, function: Callable[[], Any], given: tuple[Leaf, ...]
+        self, function: Callable[[], Any], given: tuple[Leaf, ...], device: Device
     ) -> tuple[Any, Program | Reason | None]:
-        """Run a function on the current device.
+        """Run a function, and what it does on a device as one kernel if that may be.
 
         Args:
             function: without arguments.
             given: leaves of its arguments.
+            device: whose launches wait.
 
         Returns:
             Its result, and the kernel that did its work or why it ran op by op;
             None where it did nothing on a device.
         """
-        with holding(current_device()) as held:
+        with holding(device) as held:
             result = function()
         if held.was_looked_at:
             return result, looked_at(held)
         seen = Seen(held, given)
         if not seen.records and not any(leaf.array is not None for leaf in given):
             return result, None  # of host arrays: there is nothing to fuse
+        with using_device(device):
+            return result, self._done(seen)
+
+    def _done(self, seen: Seen) -> Program | Reason:
+        """Do what waits, as one kernel if it may be; return that, or why not."""
         try:
             known = self._of(seen)
         except BaseException:  # what waits is not lost
@@ -83,7 +90,7 @@ class Calls:
             known.program.run(seen)
         else:
             self._first(known, known.program, seen)
-        return result, known.program
+        return known.program
 
     def _of(self, seen: Seen) -> _Known:
         """Return what is known of a form, for the numbers of a call."""

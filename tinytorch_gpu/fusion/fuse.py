@@ -59,10 +59,9 @@ class Fused:
         given = self._given(args, options)
         if hooks.held is not None:  # a part of another one
             return self.function(*args, **options)
-        with using_device(_device(given)):
-            result, self._last = self._calls.run(
-                lambda: self.function(*args, **options), given
-            )
+        result, self._last = self._calls.run(
+            lambda: self.function(*args, **options), given, _device(given)
+        )
         self._warn()
         return result
 

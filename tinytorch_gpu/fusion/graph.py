@@ -25,6 +25,7 @@ class Node:
         level: `FULL` for a value of each element, `ROW` for one of each row.
         is_bool: the value is bool, else float32.
         value: of a number.
+        text: how a number is written: 0.0 and -0.0 are equal, and are two.
         comment: the user's line that it comes from.
     """
 
@@ -34,6 +35,7 @@ class Node:
     level: str = FULL
     is_bool: bool = False
     value: Any = None
+    text: str = ""
     comment: str = field(default="", compare=False)
 
 
@@ -122,7 +124,7 @@ class GraphBuilder:
     def number(self, value: Any) -> int:
         """Use a number; one with a label becomes a parameter of that name."""
         label = getattr(value, "label", "")
-        return self.add(Node("number", label, value=value))
+        return self.add(Node("number", label, value=value, text=repr(value)))
 
     def apply(
         self, op: str, *args: int, is_bool: bool = False, comment: str = ""

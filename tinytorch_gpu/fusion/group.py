@@ -141,8 +141,10 @@ def _rows(_flow: Flow, group: Group) -> Reason | None:
     if not group.has_rows:
         return None
     for step in group.steps:
-        for value, use in zip(step.reads, step.record.operands, strict=True):
-            place = group.place(step, use) if value is not None else None
+        reads = zip(step.reads, step.record.operands, strict=True)
+        places = [(u, group.place(step, u)) for v, u in reads if v is not None]
+        places += [(value.use, group.written(value)) for value in step.made]
+        for use, place in places:
             if place is not None and not _are_even(group.shape, place.strides):
                 why = f"the rows of {use.shape} with strides {use.strides} do not lie"
                 return Reason("shape", f"{why} at even distances")

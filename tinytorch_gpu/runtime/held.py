@@ -18,6 +18,7 @@ from tinytorch_gpu.memory import DeviceArray
 from tinytorch_gpu.memory.hooks import hooks
 from tinytorch_gpu.memory.origin import user_line
 from tinytorch_gpu.runtime.current_stream import in_handle, stream_handle
+from tinytorch_gpu.runtime.device import using_device
 from tinytorch_gpu.runtime.parts import Part, arrays_in
 from tinytorch_gpu.trace import CopyRecord, LaunchRecord, OpRecord
 
@@ -148,14 +149,18 @@ class Held:
     def run(self) -> None:
         """Run what waits, op by op; nothing waits from then on."""
         self.is_over = True
-        timeline = self.device.timeline
-        for one in self._waiting:
-            if isinstance(one, HeldOp):
-                timeline.add_op(replace(one.record, end_ns=timeline.host_ns))
-                continue
-            with timeline.within(one.scope), in_handle(one.stream):
-                one.run(tuple(self._whole(a) for a in one.arguments))
+        with using_device(self.device):
+            for one in self._waiting:
+                self._run(one)
         self._again.clear()
+
+    def _run(self, one: _HeldLaunch | HeldOp) -> None:
+        timeline = self.device.timeline
+        if isinstance(one, HeldOp):
+            timeline.add_op(replace(one.record, end_ns=timeline.host_ns))
+            return
+        with timeline.within(one.scope), in_handle(one.stream):
+            one.run(tuple(self._whole(a) for a in one.arguments))
 
     def _part(self, value: Any) -> Any:
         """Let go of an array's memory if it was made meanwhile."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tinytorch_gpu.memory.hooks import hooks
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,7 +33,7 @@ def watchers() -> tuple[Recorder, ...]:
 
 @contextmanager
 def watching(recorder: Recorder) -> Iterator[None]:
-    """Let a recorder hear all launches of a `with` block.
+    """Let a recorder hear all launches of a `with` block, whoever else puts them off.
 
     Args:
         recorder: what listens.
@@ -45,6 +47,7 @@ def watching(recorder: Recorder) -> Iterator[None]:
         ...     len(watchers())
         1
     """
+    hooks.look()
     _watchers.append(recorder)
     try:
         yield
