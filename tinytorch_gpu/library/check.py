@@ -52,19 +52,20 @@ def check(
         op: the op; `"softmax"` is `"tinytorch::softmax"`.
         reference: the op in NumPy, for an op of your own; it gets floats in float64.
         inputs: tuples of NumPy arrays and scalars to call it with, instead of the
-            generated ones.
+            generated ones; one at least.
 
     Returns:
         The report; `print` it.
 
     Raises:
         OpNotFoundError: no op has that name.
-        UnsupportedError: there is no reference, or no function registered.
+        UnsupportedError: there is no reference, no function registered, or no input;
+            or an input is no tuple.
 
     Example:
         >>> from tinytorch_gpu import kernels
         >>> print(check("tinytorch::square").verdict)
-        right on all 22 inputs
+        right on all 23 inputs
 
     Limits: some inputs, not all of them; what passes may still be wrong elsewhere.
     """
@@ -72,7 +73,7 @@ def check(
     schema_of(name)
     facts = _facts(name, reference)
     found = _registration(name)
-    cases = list(facts.cases()) if inputs is None else [case(*row) for row in inputs]
+    cases = list(facts.cases()) if inputs is None else _given(inputs)
     # Which other values would do in `inputs`, only their maker knows.
     seen, passed = _tried(name, cases, facts, found, is_repeated=inputs is None)
     told = tuple(_told(of_kind, passed) for of_kind in seen.values())
@@ -82,6 +83,21 @@ def check(
     )
     failed = len(cases) - len(passed)
     return CheckReport(name, str(found.source), len(cases), failed, told, tolerances)
+
+
+def _given(inputs: Iterable[tuple[Any, ...]]) -> list[Case]:
+    """Return the user's inputs as cases; refuse what would check nothing."""
+    rows = list(inputs)
+    odd = next((row for row in rows if not isinstance(row, (tuple, list))), None)
+    if rows and odd is None:
+        return [case(*row) for row in rows]
+    given = "no input" if odd is None else f"a {type(odd).__name__} as an input"
+    raise UnsupportedError(
+        f"library.check got {given}",
+        where="library.check(..., inputs=...)",
+        why="each input is a tuple of the op's operands, and nothing is right on none",
+        fix="write inputs=[(x,)], or inputs=[(x, y), (x, 2.0)]",
+    )
 
 
 def _tried(

@@ -48,8 +48,10 @@ def _reduction_cases(
         shapes = ((1,), (7,), (2, 3), (3, 40), (5, 3, 4))
         yield from _sliced(shapes, drawn=drawn, axis=0)
         yield case(drawn((3, 4)))
-        yield case(drawn((3, 4)), axis=0, keepdims=True)
-        yield case(drawn((2, 3, 4)), axis=(0, 2))
+        for axis in (0, None, (0, 1)):
+            yield case(drawn((3, 4)), axis=axis, keepdims=True)
+        for axes in ((0, 2), (-1, 0), (-3, -2)):
+            yield case(drawn((2, 3, 4)), axis=axes)
         yield case(np.array([3, -1, 2, -4, 1, -2], np.int32), axis=0)
         yield case(np.array([[True, False], [True, True]]), axis=1)
         yield case(single([1, np.nan, 2]), axis=0)
@@ -148,6 +150,7 @@ def _softmax_cases() -> Iterator[Case]:
     yield case(real((3, 1100)))
     yield case(real((1100, 3)))
     yield case(real((2, 1100)), dim=0)
+    yield case(single([np.arange(1100) / 4]))  # the largest one is the last
     yield case(real((0, 3)))
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["ELEMENTWISE"]
 
 # x sigmoid(1.702 x) is TinyTorch's GELU; its constant is a float32.
+# Where functions are flat, or steep, and not yet 0, 1 or infinite.
+FARTHER = (3.7, 4.2, 5.0, 6.5, 8.0, 13.0, 21.0, 40.0, 80.0)
 GELU_SLOPE = float(np.float32(1.702))
 
 
@@ -29,6 +31,7 @@ def _unary(
     def cases() -> Iterator[Case]:
         for x in spread(*limits):
             yield Case((x,))
+        yield case(single(FARTHER if limits else (*FARTHER, *(-x for x in FARTHER))))
         yield from _into_out(1)
 
     return OpFacts(_without_out(reference), cases, (), slack, is_relative)
@@ -141,6 +144,7 @@ def _where_cases() -> Iterator[Case]:
         shapes = [v.on_host().shape for v in (x, y) if isinstance(v, Given)]
         yield case(np.asarray(real(np.broadcast_shapes(*shapes), seed=3) > 0), x, y)
     yield case(np.array([[True], [False]]), real((2, 3)), real((3,), seed=1))
+    yield case(single([-1, 0, 2, 0.5]), real((4,)), real((4,), seed=1))
 
 
 def _clamp_cases() -> Iterator[Case]:

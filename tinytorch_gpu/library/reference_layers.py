@@ -100,6 +100,8 @@ def _batch_norm_cases() -> Iterator[Case]:
     for shape in (*IMAGES, (1100, 2), (2, 2, 24, 23)):
         yield case(*_norm_operands(shape, shape[1], 2))
         yield case(*_norm_operands(shape, shape[1], 4))
+    yield case(*_norm_operands((4, 3), 3, 2), eps=0.5)
+    yield case(*_norm_operands((4, 3), 3, 4), eps=0.5)
     yield case(*map(_bytes, _norm_operands((4, 3), 3, 2)))
 
 
@@ -131,6 +133,7 @@ def _batch_norm_backward_cases() -> Iterator[Case]:
         grad = real(shape, seed=1)
         yield case(grad, x, weight)
         yield case(grad, x, weight, mean, var, training=False)
+    yield case(grad, x, weight, eps=0.5)
     yield case(grad.astype(np.float64), _bytes(x), weight.astype(np.float64))
 
 
@@ -142,6 +145,7 @@ def _layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Any:
 def _layer_norm_cases() -> Iterator[Case]:
     for shape in ((1, 2), (4, 7), (2, 3, 40), (3, 1100), (1100, 7)):
         yield case(*_norm_operands(shape, shape[-1], 2))
+    yield case(*_norm_operands((4, 7), 7, 2), eps=0.5)
     yield case(*map(_bytes, _norm_operands((4, 7), 7, 2)))
 
 
@@ -159,6 +163,7 @@ def _layer_norm_backward_cases() -> Iterator[Case]:
     for shape in ((1, 3), (4, 7), (2, 3, 40), (3, 1100), (1100, 7)):
         yield case(real(shape, seed=1), *_norm_operands(shape, shape[-1], 1))
     x, weight = _norm_operands((4, 7), 7, 1)
+    yield case(real((4, 7), seed=1), x, weight, eps=0.5)
     grad = real((4, 7), "float64", seed=1)
     yield case(grad, _bytes(x), weight.astype(np.float64))
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TRAINING"]
 
-BETAS = (0.9, 0.999)
-
 
 def _loss_cases() -> Iterator[Case]:
     for rows, classes in ((1, 2), (4, 3), (7, 40), (1100, 3), (2, 1100)):
@@ -128,6 +126,8 @@ def _adam_cases() -> Iterator[Case]:
         v = real(shape, low=0.1, high=1, seed=3)
         yield case(param, grad, m, v, step=1, lr=0.1)
         yield case(param, grad, m, v, step=3, lr=0.1, weight_decay=0.05)
+        others = {"beta1": 0.7, "beta2": 0.9, "eps": 0.1}
+        yield case(param, grad, m, v, step=2, lr=0.1, **others)
 
 
 def _adam(shrinks: bool) -> Callable[..., Any]:
@@ -138,14 +138,17 @@ def _adam(shrinks: bool) -> Callable[..., Any]:
         v: Any,
         step: int,
         lr: float,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
         weight_decay: float | None = None,
     ) -> Any:
         decay = (0.01 if shrinks else 0.0) if weight_decay is None else weight_decay
         slope = grad if shrinks else grad + decay * param
-        m[...] = BETAS[0] * m + (1 - BETAS[0]) * slope
-        v[...] = BETAS[1] * v + (1 - BETAS[1]) * slope * slope
-        hat = m / (1 - BETAS[0] ** step)
-        root = np.sqrt(v / (1 - BETAS[1] ** step)) + 1e-8
+        m[...] = beta1 * m + (1 - beta1) * slope
+        v[...] = beta2 * v + (1 - beta2) * slope * slope
+        hat = m / (1 - beta1**step)
+        root = np.sqrt(v / (1 - beta2**step)) + eps
         param[...] = param * (1 - lr * decay * shrinks) - lr * hat / root
         return param
 

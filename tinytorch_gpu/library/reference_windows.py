@@ -97,6 +97,7 @@ def _images() -> Iterator[tuple[Any, Any, dict[str, Any]]]:
     yield real((2, 3, 7, 6)), real((4, 3, 3, 2), seed=1), {"padding": (1, 0)}
     moving = {"stride": 2, "padding": 1, "dilation": (1, 2)}
     yield real((1, 2, 9, 8)), real((2, 2, 3, 3), seed=1), moving
+    yield real((1, 2, 8, 9)), real((2, 2, 3, 2), seed=1), {"stride": (2, 1)}
     yield real((0, 1, 4, 4)), real((2, 1, 3, 3), seed=1), {}
     yield whole((1, 1, 24, 27)), whole((2, 1, 2, 2)), {}
     yield whole((1, 67, 2, 3)), whole((65, 67, 1, 1)), {}

@@ -9,6 +9,7 @@ from tests.unit.library import (
     wrong_axes,
     wrong_extremes,
     wrong_memory,
+    wrong_parameters,
     wrong_sizes,
     wrong_values,
 )
@@ -19,7 +20,15 @@ from tinytorch_gpu.library.references import OPS
 from tinytorch_gpu.library.schema import SHIPPED, defined
 
 # These modules have put their kernels into the table, too.
-assert all((wrong_axes, wrong_extremes, wrong_memory, wrong_sizes, wrong_values))
+MODULES = (
+    wrong_axes,
+    wrong_extremes,
+    wrong_memory,
+    wrong_parameters,
+    wrong_sizes,
+    wrong_values,
+)
+assert all(MODULES)
 NAMES = [function.__name__ for _, function, _, _ in WRONG]
 
 
@@ -95,6 +104,12 @@ def test_what_cannot_be_checked_is_told():
         library.check("test_check::none", reference=np.abs)
     with pytest.raises(OpNotFoundError):
         library.check("test_check::unknown")
+
+
+def test_inputs_that_check_nothing_are_refused():
+    for inputs in ([], [np.ones(3, np.float32)], [2.0]):
+        with pytest.raises(UnsupportedError, match="check got"):
+            library.check("exp", inputs=inputs)
 
 
 def test_an_error_of_the_function_is_a_finding():
