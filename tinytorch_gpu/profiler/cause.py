@@ -86,6 +86,12 @@ class Judged:
         return warps * self.spec.warp_size / self.spec.max_threads_per_sm
 
     @property
+    def is_partly_filled(self) -> bool:
+        """Whether lanes idle for the size of the blocks: no branch parts a warp."""
+        is_ragged = self.threads % self.spec.warp_size > 0
+        return is_ragged and not self.counts.total("divergent_branches")
+
+    @property
     def _warps_of_block(self) -> int:
         return -(-self.threads // self.spec.warp_size)
 

@@ -158,6 +158,12 @@ def _compute(judged: Judged) -> str:
     counts = judged.counts
     if float64_lines(counts) or counts.total("fp64") > counts.total("fp32"):
         return _float64(judged)
+    if judged.blocks < judged.spec.num_sms:
+        return (
+            "It does much arithmetic, and has "
+            f"{many(judged.blocks, 'block', 'blocks')} for {judged.spec.num_sms} SMs: "
+            "spread it over more."
+        )
     return (
         "It does much arithmetic for each byte: do less of it, or choose a larger GPU."
     )
@@ -180,10 +186,15 @@ def _float64(judged: Judged) -> str:
 def _divergence(judged: Judged) -> str:
     counts = judged.counts
     lanes = counts.total("active_lanes") / counts.total("instructions")
-    divergent = counts.total("divergent_branches")
+    if judged.is_partly_filled:
+        return (
+            f"Of 32 lanes {lanes:.1f} are active on average, as blocks of "
+            f"{many(judged.threads, 'thread', 'threads')} do not fill their warps: "
+            "launch a multiple of 32."
+        )
     return (
         f"Of 32 lanes {lanes:.1f} are active on average, as lanes part at "
-        f"{format_count(divergent)} branches, and then a warp issues both paths: "
+        f"{format_count(counts.total('divergent_branches'))} branches, and then a warp issues both paths: "
         "branch by whole warps, or select without a branch."
     )
 

@@ -115,6 +115,13 @@ def _with_full_warps(line: LineCounts) -> Change:
 def _tell_divergence(judged: Judged) -> tuple[str, str]:
     counts = judged.counts
     lanes = counts.total("active_lanes") / counts.total("instructions")
+    if judged.is_partly_filled:
+        sentence = (
+            f"{judged.name} has {lanes:.1f} of 32 lanes active on average: a block has "
+            f"{many(judged.threads, 'thread', 'threads')}, and a warp 32 lanes."
+        )
+        block = 32 * -(-judged.threads // 32)
+        return sentence, f"kernel[blocks, {block}](...)   # a multiple of 32 threads"
     sentence = (
         f"{judged.name} has {lanes:.1f} of 32 lanes active on average; "
         f"{format_count(counts.total('divergent_branches'))} of "

@@ -48,7 +48,7 @@ def early_tanh_kernel(x, out):
     i = cuda.grid(1)
     if i < out.size:
         value = x[i]
-        if 4 < abs(value) and abs(value) < 80:
+        if abs(value) > 4 and abs(value) < 80:
             value = math.copysign(float32(4), value)
         out[i] = math.tanh(value)
 

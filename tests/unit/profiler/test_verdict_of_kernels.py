@@ -80,3 +80,27 @@ def test_a_kernel_that_its_own_cure_makes_faster_than_the_host_is_moved():
     verdict = judged(lambda: conflicting[1024, 1024](out))
     assert finding(verdict, "bank conflicts") is not None
     assert finding(verdict, "do not move this") is None
+
+
+@pytest.mark.parametrize("threads", [33, 40])
+def test_lanes_that_idle_for_the_size_of_blocks(threads):
+    """No branch parts a warp: the blame is the blocks', and whole ones save as much."""
+    out = cuda.device_array(4096 * 128, np.float32)
+    verdict = judged(lambda: products[4096, threads](out, 2000))
+    found = finding(verdict, "divergence")
+    assert f"a block has {threads} thread" in found.sentence
+    assert "branch" not in found.sentence
+    whole = 32 * -(-threads // 32)
+    assert f"kernel[blocks, {whole}]" in found.fix
+    blocks = -(-4096 * threads // whole)
+    after = judged(lambda: products[blocks, whole](out, 2000))
+    saved = verdict.elapsed_ns - after.elapsed_ns
+    assert found.saves_ns == pytest.approx(saved, rel=0.1)
+
+
+def test_one_block_of_arithmetic_is_told_to_be_several():
+    out = cuda.device_array(1024, np.float32)
+    verdict = judged(lambda: products[1, 1024](out, 3000))
+    assert "has 1 block for 40 SMs: spread it over more" in str(verdict)
+    verdict = judged(lambda: products[40, 1024](cuda.device_array(40960, "f4"), 3000))
+    assert "choose a larger GPU" in str(verdict)
