@@ -112,6 +112,32 @@ def test_several_arrays_in_one_launch_cost_what_was_foretold(on, arrays, gpu, sh
     assert told.predicted.kernel_ns == pytest.approx(told.after.kernel_ns, rel=0.001)
 
 
+DROPPED = {
+    "an input": lambda x, y: (x * y, np.exp(x) + 1.0)[1],
+    "a chain": lambda x, y: (np.exp(np.exp(x)), np.exp(x + y) + 1.0)[1],
+    "rows": lambda x, y: (
+        x - np.sum(x, axis=-1, keepdims=True), np.exp(x + y) + 1.0,
+    )[1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("gpu", ["toy", "t4", "gtx680"])
+@pytest.mark.parametrize("name", DROPPED)
+def test_what_nobody_takes_is_not_foretold(on, arrays, gpu, name):
+    on(gpu)
+    told = check(fuse(DROPPED[name]), *arrays((64, 75), (64, 75)))
+    assert told.predicted.kernel_ns == pytest.approx(told.after.kernel_ns, rel=0.001)
+
+
+@pytest.mark.parametrize("shape", [(17, 40), (40, 129)])
+def test_warps_that_rows_do_not_fill_are_foretold(on, arrays, shape):
+    """Two special functions an element, by warps of which the last has 8 lanes, or 1."""
+    on("toy")
+    (x,) = arrays(shape)
+    told = check(fuse(lambda x: np.tanh(x) / 3.0), x[:, ::-1])
+    assert told.predicted.kernel_ns == pytest.approx(told.after.kernel_ns, rel=0.001)
+
+
 def launched(function, *args):
     with profiler.profile() as prof:
         result = function(*args)

@@ -171,7 +171,7 @@ def _readers(recipe: Recipe) -> str:
     names = list(dict.fromkeys(reader.op for reader in readers))
     if any(port.value.host_reads for port in ports):
         names.append("the host")
-    return ", ".join(names[:3]) or "the program, which still holds them"
+    return ", ".join(names[:3]) or "the program, which may hold them"
 
 
 def _copies(run: tuple[CopyRecord, ...], spec: GpuSpec) -> Opportunity:

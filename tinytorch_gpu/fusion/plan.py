@@ -126,6 +126,16 @@ def plan_of(
     )
 
 
+def _needed(group: Group, stored: list[Value]) -> list[Step]:
+    """Return the steps that some values are made by, in order."""
+    wanted, found = set(stored), []
+    for step in reversed(group.steps):
+        if wanted & set(step.made):
+            wanted |= {value for value in step.reads if value is not None}
+            found.append(step)
+    return found[::-1]
+
+
 class _Planner:
     def __init__(
         self, group: Group, name_of: Callable[[ArrayUse, str], str], taken: set[str]
@@ -139,7 +149,7 @@ class _Planner:
         self._made_by: dict[int, Step] = {}
 
     def plan(self, stored: list[Value]) -> Plan:
-        for step in self._group.steps:
+        for step in _needed(self._group, stored):
             nodes = self._expanded(step) or dict.fromkeys(step.made, self._node(step))
             self._node_of |= nodes
             self._made_by.setdefault(nodes[step.made[0]], step)

@@ -54,6 +54,8 @@ class Work(NamedTuple):
         """Return the counts of a line that does this for so many warps and lanes."""
         whole = {"instructions": round(self.instructions * warps)}
         whole |= {n: round(getattr(self, n) * lanes) for n in FIELDS[1:]}
+        kinds = ("fp32", "fp64", "special")  # an instruction each, however few lanes do
+        whole |= {f"{n}_warps": round(getattr(self, n) * warps) for n in kinds}
         numbers = dict.fromkeys(("branches", "divergent_branches"), 0) | whole
         return LineCounts(SourceLine("fused", "", 0, text), executions=warps, **numbers)
 

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinytorch_gpu.errors import DeviceMismatchError, HostAccessError, UnsupportedError
+from tinytorch_gpu.errors import (
+    DeviceMismatchError,
+    DtypeError,
+    HostAccessError,
+    UnsupportedError,
+)
 from tinytorch_gpu.library import numpy_indexing
 from tinytorch_gpu.library.dispatcher import call
 from tinytorch_gpu.library.numpy_functions import FUNCTIONS
@@ -90,6 +95,9 @@ COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
     np.fmax: lambda x, y: np.where((x >= y) | (y != y), x, y),  # noqa: PLR0124
     np.fmin: lambda x, y: np.where((x <= y) | (y != y), x, y),  # noqa: PLR0124
 }
+
+
+NO_NUMBERS = (type(None), complex, str, bytes)
 
 
 class _NumpyOps:
@@ -173,6 +181,14 @@ def _checked_out(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
 ) -> DeviceArray | None:
     """Return the `out` array; refuse what a launch cannot honour."""
+    odd = next((v for v in inputs if isinstance(v, NO_NUMBERS)), ...)
+    if odd is not ... and not (odd is None and ufunc in (np.equal, np.not_equal)):
+        raise DtypeError(
+            f"np.{ufunc.__name__} of a device array and {odd!r}",
+            where=f"np.{ufunc.__name__}",
+            why=f"a {type(odd).__name__} has no dtype that device memory holds",
+            fix="give a number: an int, a float or a bool",
+        )
     (out,) = options.pop("out", (None,))
     if method != "__call__" or options:
         given = method if method != "__call__" else ", ".join(options)

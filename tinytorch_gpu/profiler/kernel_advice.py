@@ -184,8 +184,8 @@ def _float64(judged: Judged) -> str:
 
 
 def _divergence(judged: Judged) -> str:
-    counts = judged.counts
-    lanes = counts.total("active_lanes") / counts.total("instructions")
+    total = judged.counts.total
+    lanes = total("active_lanes") / total("instructions")
     if judged.is_partly_filled:
         return (
             f"Of 32 lanes {lanes:.1f} are active on average, as blocks of "
@@ -194,8 +194,8 @@ def _divergence(judged: Judged) -> str:
         )
     return (
         f"Of 32 lanes {lanes:.1f} are active on average, as lanes part at "
-        f"{format_count(counts.total('divergent_branches'))} branches, and then a warp issues both paths: "
-        "branch by whole warps, or select without a branch."
+        f"{format_count(total('divergent_branches'))} branches, and then a warp issues "
+        "both paths: branch by whole warps, or select without a branch."
     )
 
 

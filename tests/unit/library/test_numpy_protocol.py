@@ -1,6 +1,7 @@
 """NumPy's operators and ufuncs on device arrays are launches."""
 
 import io
+import operator
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tinytorch_gpu import cuda, library, profiler
 from tinytorch_gpu.errors import (
     DeviceMismatchError,
+    DtypeError,
     HostAccessError,
     MissingKernelError,
     UnsupportedError,
@@ -216,3 +218,18 @@ def test_what_writes_elements_says_to_copy_first(write):
         write(x)
     assert "np." in caught.value.what
     assert "library.define" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, 1j, "a", b"a"])
+@pytest.mark.parametrize("op", [operator.add, operator.mul, operator.lt, np.maximum])
+def test_what_is_no_number_is_refused_as_numpy_does(op, value):
+    x = cuda.to_device(np.ones(2, np.float32))
+    for operands in ((x, value), (value, x)):
+        with pytest.raises(DtypeError, match="has no dtype that device memory holds"):
+            op(*operands)
+
+
+def test_nothing_equals_none():
+    x = cuda.to_device(np.float32([1, np.nan]))
+    assert (x == None).copy_to_host().tolist() == [False, False]  # noqa: E711
+    assert (x != None).copy_to_host().tolist() == [True, True]  # noqa: E711
