@@ -68,7 +68,8 @@ def find_gpu(gpu: str | GpuSpec) -> GpuSpec:
     """Return the preset of that name, or the spec itself.
 
     Args:
-        gpu: a name of `PRESETS` (case, spaces, `-` and `_` do not matter) or a spec.
+        gpu: a name of `PRESETS`, or a preset's full name, as reports print it (case,
+            spaces, `-` and `_` do not matter); or a spec.
 
     Returns:
         The spec.
@@ -80,12 +81,15 @@ def find_gpu(gpu: str | GpuSpec) -> GpuSpec:
     Example:
         >>> find_gpu("RTX 3090").num_sms
         82
+        >>> find_gpu("Tesla T4") is find_gpu("t4")
+        True
 
     Source: the presets' own `sources`.
     """
     if isinstance(gpu, GpuSpec):
         return check_spec(gpu)
     key = _plain(gpu)
+    key = _SHORT.get(key, key)
     if key in PRESETS:
         return PRESETS[key]
     near = difflib.get_close_matches(key, PRESETS, n=1)
@@ -102,3 +106,6 @@ def find_gpu(gpu: str | GpuSpec) -> GpuSpec:
 def _plain(name: object) -> str:
     """Drop case and separators."""
     return str(name).lower().replace(" ", "").replace("-", "").replace("_", "")
+
+
+_SHORT = {_plain(spec.name): name for name, spec in PRESETS.items()}

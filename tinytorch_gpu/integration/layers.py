@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.moving import moved, named_device
 from tinytorch_gpu.integration.patches import wrapped
@@ -62,9 +63,17 @@ def move_model(model: Any, device: str = "") -> Any:
         device: `"simgpu"`, `"simgpu:1"`, `"cpu"`.
 
     Raises:
+        UnsupportedError: it has no `parameters()`.
         UnknownDeviceError: there is no such device, or none was named.
         OutOfMemoryError: it does not fit; then nothing has moved.
     """
+    if not _is_layer(model):
+        raise UnsupportedError(
+            f"a {type(model).__name__} as a model",
+            where="move_model(model, device)",
+            why="a model has parameters(), which tells what to move",
+            fix="move a Tensor by x.to(device), and each layer of a list by itself",
+        )
     target = named_device(device, "model.to")
     slots = list(_slots(model))
     # All copies first: when memory runs out, every array is where it was.

@@ -78,11 +78,17 @@ def breakeven(
     if callable(op_or_kernel):
         make = _checked(sizes, arguments, gpu)
         return _found_by_running(op_or_kernel, sizes, make, spec, against)
-    ops = [op_or_kernel] if isinstance(op_or_kernel, str) else list(op_or_kernel)
+    ops = _names(op_or_kernel)
     work = work_of(ops, spec)
     times = partial(_priced, work=work, spec=spec, host=against)
     rows = [times(n) for n in sizes]
     return _found(_name(ops), spec, against, rows, times, None, note_of(spec))
+
+
+def _names(op_or_ops: str | Sequence[str]) -> list[str]:
+    """Return the names of ops, without the namespace that they all have."""
+    names = [op_or_ops] if isinstance(op_or_ops, str) else op_or_ops
+    return [name.removeprefix("tinytorch::") for name in names]
 
 
 def _found_by_running(

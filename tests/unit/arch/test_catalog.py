@@ -131,3 +131,8 @@ def test_a_grace_hopper_is_an_h100_on_another_link():
 def test_no_x86_host_has_nvlink():
     linked = [n for n, spec in PRESETS.items() if "NVLink" in spec.host_link]
     assert linked == ["gh200"]
+
+
+def test_a_gpu_is_found_by_the_name_that_reports_print():
+    for name, spec in PRESETS.items():
+        assert find_gpu(spec.name) is find_gpu(name) is spec

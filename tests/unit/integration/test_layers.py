@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tinytorch_gpu import profiler
-from tinytorch_gpu.errors import UnknownDeviceError
+from tinytorch_gpu.errors import UnknownDeviceError, UnsupportedError
 from tinytorch_gpu.integration import move_model
 from tinytorch_gpu.tinytorch import Linear, Tensor
 
@@ -67,3 +67,9 @@ def test_an_unknown_device_moves_nothing():
     with pytest.raises(UnknownDeviceError):
         move_model(model, "cuda")
     assert model.table.device == "cpu"
+
+
+def test_what_is_no_model_is_refused():
+    for thing in (None, [Linear(2, 3)], Tensor([1.0]), 3):
+        with pytest.raises(UnsupportedError, match=r"as a model"):
+            move_model(thing, "simgpu")

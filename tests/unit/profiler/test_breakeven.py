@@ -166,3 +166,8 @@ def test_a_named_op_tells_which_kernel_it_prices_and_a_kernel_that_ran_does_not(
     assert max(map(len, text.splitlines())) <= 100
     ran = breakeven(scale, [32, 64], arguments=arrays)
     assert ran.note == ""
+
+
+def test_a_qualified_name_is_the_op():
+    long, short = (breakeven(name, [64, 512]) for name in ("tinytorch::add", "add"))
+    assert str(long) == str(short)
