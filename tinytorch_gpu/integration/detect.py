@@ -66,8 +66,8 @@ class TinyTorch:
     def classes(self) -> list[type]:
         """Return every class that one of the modules defines."""
         things = [t for m in self.modules.values() for t in list(vars(m).values())]
-        own = (t for t in things if isinstance(t, type))
-        return list(dict.fromkeys(c for c in own if c.__module__ in self.module_names))
+        own, names = (t for t in things if isinstance(t, type)), self.module_names
+        return list(dict.fromkeys(c for c in own if c.__module__ in names))
 
     def owner_of(self, class_name: str, method: str) -> type | None:
         """Return the first class of a name if it has a plain method of its own.
