@@ -232,7 +232,7 @@ def _maker(found: TinyTorch) -> Callable[[Case], tuple[Any, ...]]:
     def made(case: Case) -> tuple[Any, ...]:
         tensors = tuple(found.tensor_class(np.array(array)) for array in case.arrays)
         for place, tensor in enumerate(tensors):
-            tensor.requires_grad = bool(place) or not case.is_frozen
+            tensor.requires_grad = place != case.frozen
         return tensors
 
     return made

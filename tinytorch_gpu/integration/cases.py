@@ -30,7 +30,8 @@ class Case:
             its parameters are operands, too.
         is_needed: an error of the learner's code counts as a difference.
         is_eval: the layer is switched to `eval()` first.
-        is_frozen: the first operand requires no gradient.
+        frozen: the number of an operand that requires no gradient; of a layer, its
+            parameters follow the input.
         read: what the op takes by name of the layer.
         about: what is special there, for the summary.
         generation: the only one that it is for; "" for all.
@@ -41,7 +42,7 @@ class Case:
     layer: tuple[tuple[Any, ...], dict[str, Any]] | None = None
     is_needed: bool = True
     is_eval: bool = False
-    is_frozen: bool = False
+    frozen: int | None = None
     read: tuple[str, ...] = ()
     about: str = ""
     generation: str = ""

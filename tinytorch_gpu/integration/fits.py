@@ -10,6 +10,7 @@ trial is made at the first use, and again when the code has changed since.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,8 @@ class _Tried:
         )
 
 
+# The most operands of a layer: its input, a weight and a bias.
+LAYERS_OPERANDS = 3
 # The last states of a method's code, such as with gradients and without.
 STATES = 4
 _Known = dict[Any, list[tuple[Contained, Verdict]]]
@@ -176,7 +179,9 @@ class Fits:
         generation = self._found.generation[0]
         kept = [case for case in cases if case.generation in {"", generation}]
         about = "where an operand requires no gradient"
-        return [*kept, replace(kept[0], is_frozen=True, about=about)]
+        count = len(kept[0].arrays) if kept[0].layer is None else LAYERS_OPERANDS
+        frozen = (replace(kept[0], frozen=n, about=about) for n in range(count))
+        return [*kept, *frozen]
 
     def _try_forward(self, one: Candidate) -> Verdict:
         meaning, tried = MEANINGS[one.op], _Tried()
@@ -202,7 +207,7 @@ class Fits:
         meaning, tried = MEANINGS[one.op], _Tried()
         for case in self._cases(meaning.cases):
             trial, difference = _tried(one, case)
-            if trial is not None and trial.node is None and not case.is_frozen:
+            if trial is not None and trial.node is None and case.frozen is None:
                 return Verdict(NOT_RECORDED)
             if trial is not None and trial.node is not None:
                 tried.add(trial, trial.node, kind_of_node(trial.node))
@@ -232,7 +237,12 @@ def _at(difference: str, case: Case) -> str:
 
 def _slope_difference(meaning: Meaning, one: Candidate, trial: Trial) -> str:
     """Let the learner's rule go on from a result, and compare its gradients."""
-    by = _drawn(np.shape(trial.out))
+    several = _drawn(np.shape(trial.out))
+    return next(filter(None, (_unlike(meaning, one, trial, by) for by in several)), "")
+
+
+def _unlike(meaning: Meaning, one: Candidate, trial: Trial, by: Any) -> str:
+    """Tell how the learner's rule differs for one gradient."""
     given, before = by.copy(), kept_by(trial.node)
     try:
         grads, inputs = one.rule(trial.node, given), one.inputs(trial.node)
@@ -249,12 +259,14 @@ def _slope_difference(meaning: Meaning, one: Candidate, trial: Trial) -> str:
     return difference
 
 
-def _drawn(shape: tuple[int, ...]) -> Any:
-    """Draw a gradient of both signs, with some zeros and some large numbers."""
+def _drawn(shape: tuple[int, ...]) -> list[Any]:
+    """Draw gradients of both signs, with some zeros and some large numbers."""
+    if math.prod(shape) == 1:
+        return [np.full(shape, one, np.float32) for one in (1.25, 40.0, -40.0, 0.0)]
     drawn = np.random.default_rng(5).uniform(0.5, 1.5, shape)
     places = np.arange(drawn.size).reshape(shape)
     drawn = np.where(places % 2, -drawn, drawn) * np.where(places % 5 == 3, 40, 1)
-    return np.asarray(np.where(places % 11 == 8, 0, drawn), np.float32)
+    return [np.asarray(np.where(places % 11 == 8, 0, drawn), np.float32)]
 
 
 def _at_edge(meaning: Meaning, one: Candidate) -> dict[str, Any] | None:

@@ -182,7 +182,8 @@ def _patch(patches: Patches, found: TinyTorch) -> None:
     know_library(found.module_names)
     patch_constants(patches)
     for module in found.modules.values():
-        patch_numpy(patches, module)
+        is_tensors = module.__name__ == found.tensor_class.__module__
+        patch_numpy(patches, module, is_tensors=is_tensors)
     if found.tensor_class.__module__ in found.module_names:
         patch_tensor(patches, found)
         array = empty(current_device().allocator, 1, np.dtype(np.float32))

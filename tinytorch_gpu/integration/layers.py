@@ -15,6 +15,7 @@ import numpy as np
 from tinytorch_gpu.errors import UnsupportedError
 from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.moving import moved, named_device
+from tinytorch_gpu.integration.owned import claim
 from tinytorch_gpu.integration.patches import wrapped
 from tinytorch_gpu.integration.staying import staying
 from tinytorch_gpu.memory import DeviceArray
@@ -80,6 +81,8 @@ def move_model(model: Any, device: str = "") -> Any:
     arrays = [_on(array, target) for _, _, array in slots]
     for (holder, key, _), array in zip(slots, arrays, strict=True):
         holder[key] = array
+        if isinstance(array, DeviceArray):
+            claim(array)
     return model
 
 

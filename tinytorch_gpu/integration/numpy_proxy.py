@@ -1,9 +1,9 @@
 """`numpy` as TinyTorch's modules see it: the same, but device arrays stay on theirs.
 
 `np.array`, `np.asarray` and `np.ascontiguousarray` never ask a foreign array for its
-opinion; they would pull a device array to the host (and so raise). In a constructor,
-such as `Tensor.__init__`, `np.array` copies what somebody holds (see `owned`), and not
-each new result; anywhere else it copies, as NumPy's does.
+opinion; they would pull a device array to the host (and so raise). In the constructor
+of `Tensor`, `np.array` copies what somebody holds (see `owned`), and not each new
+result; anywhere else it copies, as NumPy's does.
 
 `np.zeros` and the like have no array to ask: library code at work on a device (see
 `home`) gets device memory from them, in float32, the dtype of every Tensor. So it does
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["numpy_proxy", "patch_numpy"]
 
 
-def numpy_proxy() -> ModuleType:
+def numpy_proxy(*, is_tensors: bool = False) -> ModuleType:
     """Return a module with NumPy's names in which those above know the device.
+
+    Args:
+        is_tensors: it is for the module of the class `Tensor`.
 
     Example:
         >>> proxy = numpy_proxy()
@@ -47,7 +50,7 @@ def numpy_proxy() -> ModuleType:
     proxy = _NumpyProxy("numpy")
     vars(proxy).update({n: v for n, v in vars(np).items() if n != "__getattr__"})
     for name in ("array", "asarray", "ascontiguousarray"):
-        setattr(proxy, name, _keeping(getattr(np, name)))
+        setattr(proxy, name, _keeping(getattr(np, name), is_tensors))
     for name, value in (("zeros", 0.0), ("ones", 1.0), ("empty", None)):
         setattr(proxy, name, _at_home(getattr(np, name), value))
     for name in ("eye", "identity"):
@@ -56,14 +59,17 @@ def numpy_proxy() -> ModuleType:
     return proxy
 
 
-def patch_numpy(patches: Patches, module: ModuleType) -> None:
+def patch_numpy(
+    patches: Patches, module: ModuleType, *, is_tensors: bool = False
+) -> None:
     """Let a module's NumPy know the device, by whatever names it imported it.
 
     Args:
         patches: where originals are kept.
         module: of TinyTorch.
+        is_tensors: it has the class `Tensor`.
     """
-    proxy = numpy_proxy()
+    proxy = numpy_proxy(is_tensors=is_tensors)
     for name, value in list(vars(module).items()):
         if value is np:
             patches.set(module, name, proxy)
@@ -81,7 +87,7 @@ class _NumpyProxy(ModuleType):
         return getattr(np, name)
 
 
-def _keeping(function: Any) -> Any:
+def _keeping(function: Any, is_tensors: bool) -> Any:
     """Wrap np.array and the like: what is on the device is converted there.
 
     A list of device arrays is stacked.
@@ -96,7 +102,9 @@ def _keeping(function: Any) -> Any:
         is_wanted = function is np.ascontiguousarray and not made.is_c_contiguous()
         if function is np.array and made is a and options.get("copy", True):
             caller = sys._getframe(1).f_code.co_name  # noqa: SLF001  (documented)
-            is_wanted = caller != "__init__" or is_owned(a)
+            is_wanted = not (is_tensors and caller == "__init__") or is_owned(a)
+        missing = max(0, options.get("ndmin", 0) - made.ndim)
+        made = made.reshape((1,) * missing + made.shape) if missing else made
         return made.copy() if is_wanted else made
 
     return _named_as(convert, function)

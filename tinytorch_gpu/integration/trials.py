@@ -157,12 +157,13 @@ def layer_trial(owner: Any, case: Case, made: Callable[[Any], Any]) -> Trial:
     rng = np.random.default_rng(11)
     for parameter in layer.parameters():
         parameter.data[...] = rng.uniform(-1.5, 1.5, parameter.data.shape)
-        parameter.requires_grad = True
     if case.is_eval:
         layer.eval()
         layer.running_mean[...] = rng.uniform(-1.0, 1.0, layer.running_mean.shape)
         layer.running_var[...] = rng.uniform(0.5, 1.5, layer.running_var.shape)
     tensors = (*made(case), *layer.parameters())
+    for place, tensor in enumerate(tensors):
+        tensor.requires_grad = place != case.frozen
     before = kept(tensors)
     out = layer.forward(tensors[0])
     parameters = _of(layer, case)

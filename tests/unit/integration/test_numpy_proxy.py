@@ -8,6 +8,7 @@ import pytest
 import tinytorch_gpu as simgpu
 from tests.conformance.package import Package, host
 from tinytorch_gpu import cuda, profiler
+from tinytorch_gpu.integration import move_model
 from tinytorch_gpu.integration.home import at_home
 from tinytorch_gpu.integration.numpy_proxy import numpy_proxy
 
@@ -17,6 +18,7 @@ def test_device_arrays_stay_on_the_device():
     x = cuda.to_device(np.ones((2, 3), np.float32))
     assert proxy.array(x, copy=False) is x
     assert proxy.array(x) is not x
+    assert proxy.array(x, ndmin=4).shape == (1, 1, 2, 3)
     assert proxy.asarray(x, dtype=np.float32) is x
     assert proxy.array(x, dtype=np.float64).dtype == np.float64
     assert proxy.ascontiguousarray(x.T).is_c_contiguous()
@@ -67,3 +69,31 @@ def test_a_loss_with_one_hot_targets_runs_on_the_device(name, change):
     expected = loss.forward(package.plain(x), package.plain([2, 1])).data
     there = package.plain(x, "simgpu"), package.plain([2, 1], "simgpu")
     np.testing.assert_allclose(host(loss.forward(*there)), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["standin_a.core", "standin_b.core"])
+def test_a_snapshot_by_library_code_is_a_copy(name):
+    """A moved model's weights are somebody's: an average of them is another array."""
+    package = Package(name)
+    simgpu.install("t4", name)
+    layers = sys.modules[package.get("Linear").__module__]
+    code = """
+class Average:
+    def __init__(self, p):
+        self.w = np.array(p.data)
+        self.w *= 0.5
+def snapshot(p):
+    return Tensor(p.data)
+"""
+    space = vars(layers)
+    exec(code, space)
+    layer = package.get("Linear")(2, 3)
+    move_model(layer, "simgpu")
+    layer.weight.data[...] = 1.0
+    kept, average = layers.snapshot(layer.weight), layers.Average(layer.weight)
+    layer.weight.data[...] = 5.0
+    assert set(host(kept).ravel().tolist()) == {1.0}
+    assert set(average.w.copy_to_host().ravel().tolist()) == {0.5}
+    assert set(host(layer.weight).ravel().tolist()) == {5.0}
+    for made in ("Average", "snapshot"):
+        delattr(layers, made)

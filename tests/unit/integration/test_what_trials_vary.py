@@ -112,6 +112,74 @@ def test_a_rule_for_operands_that_require_no_gradient(change):
         assert layer.weight.grad is None
 
 
+FROZEN = {
+    "weight": lambda node: node.inputs[1].requires_grad,
+    "bias": lambda node: node.inputs[2].requires_grad,
+}
+
+
+@pytest.mark.parametrize("name", FROZEN)
+@pytest.mark.parametrize("owner", ["Conv2dFunction", "LayerNormFunction"])
+def test_a_rule_for_parameters_that_require_no_gradient(owner, name, change):
+    """Freezing weights is ordinary; a slip there costs the input its gradient."""
+    package, is_learned = Package(B), FROZEN[name]
+    function = package.get(owner)
+    plain = function.backward
+    change(
+        function,
+        backward=lambda self, g: plain(self, g) if is_learned(self) else (None,) * 3,
+    )
+
+    def program(x):
+        if owner == "Conv2dFunction":
+            package.seed()
+            layer = package.get("Conv2d")(2, 3, 3)
+        else:
+            layer = package.get("LayerNorm")(4)
+        layer.parameters()[0 if name == "weight" else 1].requires_grad = False
+        return moved(layer, x).forward(x)
+
+    equal_on_both(package, program, IMAGE)
+
+
+def without_sign(plain):
+    def backward(self, g):
+        return plain(self, np.abs(g))
+
+    return backward
+
+
+def at_most_2(plain):
+    def backward(self, g):
+        return plain(self, np.minimum(g, 2.0))
+
+    return backward
+
+
+def one_for_zero(plain):
+    def backward(self, g):
+        return plain(self, np.where(g != 0, g, 1.0))
+
+    return backward
+
+
+SCALES = [(without_sign, -3.0), (at_most_2, 1024.0), (one_for_zero, 0.0)]
+
+
+@pytest.mark.parametrize(("bent", "factor"), SCALES)
+def test_a_loss_whose_gradient_looks_at_its_scale(bent, factor, change):
+    package = Package(B)
+    owner = package.get("CrossEntropyFunction")
+    change(owner, backward=bent(owner.backward))
+    loss = package.get("CrossEntropyLoss")()
+
+    def program(x):
+        targets = package.plain([0, 2], "cpu" if x.device == "cpu" else "simgpu")
+        return loss.forward(x, targets) * factor
+
+    equal_on_both(package, program, X)
+
+
 THIN = [((1, 3), 1), ((2, 1), 0), ((2, 1, 3), 2), ((1,), 0)]
 
 
