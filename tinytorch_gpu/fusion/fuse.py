@@ -163,8 +163,8 @@ def fuse(function: Callable[..., Any]) -> Fused:
     Limits: what looks at values on the way (`float(x)`, `if x[0] > 0`, a copy, a
     kernel launched by hand), or measures (an event, a profile), ends the waiting: the
     ops run one by one. What autograd keeps for backward is stored as well; backward
-    itself runs op by op, unless it is a part of the function. Memory is allocated as
-    the ops allocate it.
+    itself runs op by op, unless it is a part of the function. The check of a new kernel
+    needs memory for all values of the ops at once.
     """
     if not callable(function):
         raise UnsupportedError(

@@ -176,7 +176,8 @@ class BoundOp:
         if not forward.fits or not self.binding.suits(arrays):
             return Verdict(forward.difference or "its operands have other axes")
         found = self._fits.backward(self._tried(node))
-        if found.difference == NOT_RECORDED:  # backward in a block of no_grad
+        is_noted = type(node).__hash__ is not None
+        if found.difference == NOT_RECORDED and is_noted:  # backward within no_grad
             found = self._with.get(node, found)
         of_rule = replace(forward, mentioned=found.mentioned)
         layer, names = getattr(node, "layer", None), self.binding.names
@@ -190,7 +191,7 @@ class BoundOp:
             node: whose `forward` it was.
             verdict: why.
         """
-        if verdict.slope is not None:
+        if verdict.slope is not None and type(node).__hash__ is not None:
             self._with[node] = verdict.slope
 
     def _tried(self, node: Any) -> Candidate:
